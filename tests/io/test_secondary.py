@@ -188,7 +188,7 @@ def test_a_feature_id_of_others_stays() -> None:
 
 def test_validate_notes_edges_that_transformations_cut() -> None:
     source = Source("x.mrg", b"(S (NP (N a)))\n(S (N##sec=SB:2## a) (VP##id=1## (V b)))")
-    assert examine(source).remarks == [("x.mrg:2", "1 secondary edge from a node that is not there")]
+    assert examine(source).remarks == [("x.mrg:2", "1 secondary edge from a missing node")]
 
 
 def test_edges_survive_splitting() -> None:

@@ -55,7 +55,7 @@ def _lost_edges(bank: Treebank) -> list[tuple[int, str]]:
     rows = np.flatnonzero(np.isin(bank.label, with_edges)) if with_edges else ()
     trees = sorted({bank.tree_of_row(int(row)) for row in rows})
     lost = [(index, lost_edges(node.label for node in bank[index].nodes())) for index in trees]
-    return [(index, f"{number_of(n, 'secondary edge')} from a node that is not there") for index, n in lost if n]
+    return [(index, f"{number_of(n, 'secondary edge')} from a missing node") for index, n in lost if n]
 
 
 def _per_tree(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], offset: Int64) -> Int64:

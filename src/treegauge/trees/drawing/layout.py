@@ -109,7 +109,7 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
 def _check_folded(tree: Tree, folded: Collection[int]) -> None:
     for node in folded:
         if not 0 <= node < tree.size:
-            raise UsageError(f"folded node {node}: this tree's nodes are numbered from 0 to {tree.size - 1}, in pre-order")
+            raise UsageError(f"the tree has no node {node} to fold: its nodes are numbered from 0 to {tree.size - 1}, in pre-order")
 
 
 def _crossing_items(tree: Tree, folded: Collection[int]) -> list[Item]:

@@ -102,13 +102,13 @@ def node_marks(tree: Tree, marks: Mapping[int, str] | None) -> dict[int, NodeMar
     checked: dict[int, NodeMark] = {}
     for node, text in (marks or {}).items():
         if not 0 <= node < tree.size:
-            raise UsageError(f"a mark for node {node}: this tree's nodes are numbered from 0 to {tree.size - 1}, in pre-order")
+            raise UsageError(f"the tree has no node {node} to mark: its nodes are numbered from 0 to {tree.size - 1}, in pre-order")
         names = text.split()
         for name in names:
             check_choice("mark", name, MARKS)
         kinds = [MARKS[name] for name in names if name != "focus"]
         if len(kinds) > 1:
-            raise UsageError(f"node {node} is marked {text!r}: one mark per node, and 'focus' beside it")
+            raise UsageError(f"node {node} is marked {text!r}: a node has at most one mark besides 'focus'")
         checked[node] = NodeMark(kinds[0] if kinds else None, "focus" in names)
     return checked
 

@@ -247,9 +247,9 @@ def draw_svg(
     check_choice("branches", branches, ("slanted", "square"))
     check_choice("theme", theme, ("auto", "dark", "inherit", "light"))
     if not _PREFIX.fullmatch(id_prefix):
-        raise UsageError(f"the id prefix {id_prefix!r}: letters, digits, '_', '.' and '-', beginning with a letter")
+        raise UsageError(f"the id prefix {id_prefix!r} is not valid: letters, digits, '_', '.' and '-', beginning with a letter")
     if not 4 <= font_size <= 200:
-        raise UsageError(f"a font size of {font_size} pixels: between 4 and 200")
+        raise UsageError(f"the font size must be between 4 and 200 pixels, not {font_size}")
     marked = node_marks(tree, marks)
     items = tree_items(tree, folded)
     frame = PictureFrame(svg_title(tree, title, marked), svg_description(items, marked), id_prefix, theme, stylesheet, font_size)
