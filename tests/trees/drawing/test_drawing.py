@@ -141,7 +141,7 @@ class TestMarks:
         with pytest.raises(UnknownName, match=r"unknown mark 'crosing'; did you mean 'crossing'"):
             draw(CAT, {0: "crosing"})
         for node in (-1, 6):
-            with pytest.raises(UsageError, match=f"node {node}: this tree's nodes are numbered from 0 to 5"):
+            with pytest.raises(UsageError, match=f"no node {node} to mark: its nodes are numbered from 0 to 5"):
                 draw(CAT, {node: "matched"})
         with pytest.raises(UsageError, match="at most one mark"):
             draw(CAT, {0: "matched crossing"})
