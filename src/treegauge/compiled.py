@@ -66,22 +66,23 @@ _lock = threading.Lock()
 def kernels(module: str) -> Kernels | None:
     """The compiled functions of a kernel module; None if there are none, or none yet."""
     with _lock:
-        return _found(module, requested_mode())
+        return _find_kernels(module, requested_mode())
 
 
 def load_ahead() -> None:
-    """Begin to load the kernels of scoring in a thread of its own: LLVM's loader mostly leaves the interpreter to others."""
+    """Start to load the kernels in a thread of their own; LLVM's loader mostly runs without the interpreter's lock."""
     threading.Thread(target=_load_all).start()
 
 
 def _load_all() -> None:
-    # Whoever asks for kernels later meets the same error, and can say what it means.
+    # A later call of kernels() raises the same error, where it can be reported.
     with suppress(Exception):
         for module in _MODULES:
             kernels(module)
 
 
-def _found(module: str, mode: str) -> Kernels | None:
+def _find_kernels(module: str, mode: str) -> Kernels | None:
+    """The compiled functions of a module, loaded or, if the mode asks for it, compiled; None if there are none yet."""
     if mode == "never":
         return None
     if module not in _loaded:

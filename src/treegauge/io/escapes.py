@@ -16,7 +16,7 @@ from treegauge.trees.bracketed import ESCAPED_BRACKETS
 __all__ = ["escape_everywhere", "has_escapes", "read_escapes"]
 
 _OPEN, _CLOSE = (letter.encode() for letter in ESCAPED_BRACKETS)
-# Texts: re compiles them when they are first used, which they rarely are.
+# Patterns as text: re compiles them on first use, and they are rarely used.
 _ESCAPED = rb"\\[()]"
 _MARGIN = rb"(?<=\n)(?=\()"
 _LINE = rb"(?<=\n)"

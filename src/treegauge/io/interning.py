@@ -78,7 +78,7 @@ class Interner:
         if self.strings:
             return self._ids(words, start, end)
         self._make_room(len(start) // 4)
-        # Once the frequent strings have their numbers, nearly all others are found at the first look.
+        # Once the frequent strings have their numbers, nearly all slices are found at the first look-up.
         return np.concatenate([self._ids(words, start[:_FIRST], end[:_FIRST]), self._ids(words, start[_FIRST:], end[_FIRST:])])
 
     def _ids(self, words: WordView, start: Int64, end: Int64) -> Int32:

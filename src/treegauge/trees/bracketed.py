@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
-# Texts: re compiles them when they are first used; files are read by other code.
+# Patterns as text: re compiles them on first use, and files are read by other code.
 _ATOM_OR_BRACKET = r"[()]|[^() \t\n\r\v\f]+"
 _WITH_ESCAPES = r"[()]|(?:\\[()]|[^() \t\n\r\v\f])+"
 _BRACKET_TAGS = ("-LRB-", "-RRB-")
