@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from treegauge.metrics import bit_sets
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.compact_rows import CompactColumn, CompactIndex, CompactRows, narrow
+from treegauge.metrics import compact_rows
+from treegauge.metrics.compact_rows import BitSets, CompactColumn, CompactIndex, CompactRows, narrow
 from treegauge.metrics.hogenhout import rows_of_bits
 from treegauge.metrics.metric import on_a_grid, total_of
 
@@ -120,6 +119,6 @@ def test_sets_of_masks(masks: list[list[bool]]) -> None:
 
 
 def test_blocks_of_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bit_sets, "BLOCK", 3)
+    monkeypatch.setattr(compact_rows, "BLOCK", 3)
     sets = BitSets.of(np.array([5, 0, 1 << 30, 7, 1 << 9], dtype=object))
     assert [block.integers().tolist() for block in sets.blocks()] == [[5, 0, 1 << 30], [7, 1 << 9]]

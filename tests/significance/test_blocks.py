@@ -11,11 +11,11 @@ import pytest
 import treegauge
 from treegauge import CompareOptions
 from treegauge.data import treebank_path
-from treegauge.metrics import bit_sets, compact_rows
+from treegauge.metrics import compact_rows
 from treegauge.metrics.compact_rows import CompactRows
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
-from treegauge.scoring import metric_counts, saved_scores
+from treegauge.scoring import saved_scores, sentence_rows
 from treegauge.scoring.baselines import baseline_for
 from treegauge.significance import PairedColumns, bootstrap, randomisation, randomisation_test, resampling
 from treegauge.significance import bootstrap_intervals as intervals
@@ -28,11 +28,11 @@ SYSTEMS = {name: baseline_for(name, GOLD, load_preset("default")) for name in ("
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """Everything that is cut into blocks is cut into small ones, in which sums are never floats as a whole."""
-    for module in (compact_rows, bit_sets, intervals, randomisation_test):
+    for module in (compact_rows, intervals, randomisation_test):
         monkeypatch.setattr(module, "BLOCK", size)
     for name in ("_SENTENCES", "_MOST_NUMBERS", "_MOST_FLOATS"):
         monkeypatch.setattr(resampling, name, size)
-    monkeypatch.setattr(metric_counts, "_MOST_BLOCKS", 2)
+    monkeypatch.setattr(sentence_rows, "_MOST_BLOCKS", 2)
     monkeypatch.setattr(saved_scores, "_BLOCK_BYTES", 100 * size)
 
 

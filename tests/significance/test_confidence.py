@@ -19,7 +19,7 @@ from treegauge.errors import UsageError
 from treegauge.metrics.compact_rows import CompactIndex, CompactRows
 from treegauge.presets import load_preset
 from treegauge.scoring.baselines import baseline_for
-from treegauge.scoring.sentences import Sentences
+from treegauge.scoring.sentence_rows import Sentences
 
 GOLD = treegauge.read(treebank_path("travel"))
 TEST = baseline_for("right-branching", GOLD, load_preset("default"))

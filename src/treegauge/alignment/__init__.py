@@ -1,4 +1,4 @@
-"""Alignment: two treebanks become a :class:`Pair`, brackets over the same tokens."""
+"""Alignment: from two treebanks to a :class:`Pair`, their brackets over the same tokens."""
 
 from __future__ import annotations
 

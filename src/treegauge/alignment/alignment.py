@@ -1,16 +1,14 @@
-"""The test sentence of each gold sentence, and the fit of their tokens.
+"""Alignment: the test sentence of each gold sentence, and how well their tokens match.
 
-Sentences pair by order. Where that cannot be right, because their numbers differ or a text turns up in another place, they pair by
-text (:mod:`treegauge.alignment.alignment`). Within a pair, equal tokens align one to one; failing that, the tokens that each side
-keeps by its own tags do (a parser may leave out punctuation); different tokens over the same text align by character offsets. Where
-the text itself differs, shared tokens align if that is asked for (:mod:`treegauge.alignment.edit`); otherwise, and
-where there is no parse, nothing aligns. Such sentences are listed.
+Sentences are paired by order. If that cannot be right, because their numbers differ or a text occurs at another position, they are
+paired by text (:func:`pair_in_order`): texts that occur once on each side are anchors, as in the patience diff, and the stretches
+between anchors are paired in the same way. Where no text is unique, the k-th occurrence on one side is paired with the k-th on the
+other. A short stretch is paired optimally, by its longest common subsequence; nothing else takes quadratic time.
 
-Which of two lists of texts belong together, in order: what is missing, what is extra, what was replaced.
-
-Texts that stand once on each side are anchors, as in the patience diff; the stretches between anchors are paired in the same way.
-Where no text is unique, the k-th occurrence on one side goes with the k-th on the other. A short stretch is paired as well as it
-can be, by its longest common subsequence; nothing else is quadratic, whatever repeats.
+Within a pair of sentences, equal tokens are aligned one to one; failing that, so are the tokens that each side keeps by its own
+tags (a parser may leave out punctuation). Different tokens over the same text are aligned by character offsets. If the text itself
+differs, the tokens that both have are aligned on request (:mod:`treegauge.alignment.edit`). Each sentence that does not match token
+by token gets a note.
 """
 
 from __future__ import annotations
@@ -25,19 +23,25 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from treegauge.alignment.notes import (
+    LEFT_OUT,
+    MISSED,
+    Note,
+    TaggedWords,
+    cause_of_difference,
+    hidden_word,
+    kept_trace,
+    trace_as_word,
+)
 from treegauge.alignment.words import WordNumbers, is_deleted, letters, matched_word, sentence_text, without_traces
 from treegauge.presets import Preset
 from treegauge.presets.treebanks import TRACES
-from treegauge.trees.treebank import Int32, Int64, Treebank
+from treegauge.trees.treebank import Int32, Int64, Mask, Treebank
 
 __all__ = [
-    "LEFT_OUT",
-    "MISSED",
     "Alignment",
     "Fit",
-    "Note",
     "align",
     "align_pairs",
     "differing_texts",
@@ -47,16 +51,17 @@ __all__ = [
 ]
 
 _SHORT = 10_000
-"""The largest number of pairs of texts in a stretch of which all are compared."""
+"""The largest number of pairs of texts in a short stretch, where all pairs are compared."""
 
 Stretch = tuple[int, int, int, int]
-"""``gold[first:last]`` against ``test[first:last]``: two pairs of ends."""
+"""A stretch of gold texts and one of test texts: first and last of gold, first and last of test."""
 
 
 def pair_in_order(gold: Sequence[Hashable], test: Sequence[Hashable]) -> list[int]:
-    """For each gold text the place of its test text, or -1; places only grow.
+    """For each gold text the position of its test text, or -1; positions increase.
 
-    Between two pairs, equally many gold and test texts without a partner pair up too: they were replaced.
+    Between two pairs of equal texts, gold and test texts without a partner are paired too if they are equally many: they were
+    replaced.
 
     >>> pair_in_order("abcd", "bcd"), pair_in_order("abcd", "abxd"), pair_in_order("abc", "abbc")
     ([-1, 0, 1, 2], [0, 1, 2, 3], [0, 1, 3])
@@ -87,7 +92,7 @@ def pair_in_order(gold: Sequence[Hashable], test: Sequence[Hashable]) -> list[in
 
 
 def _anchors(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretch) -> list[tuple[int, int]]:
-    """Pairs of equal texts in the order of both sides; none only if no text occurs on both sides."""
+    """Pairs of equal texts in the order of both sides; empty only if no text occurs on both sides."""
     g0, g1, t0, t1 = stretch
     places: defaultdict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for g in range(g0, g1):
@@ -97,8 +102,8 @@ def _anchors(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretc
             places[test[t]][1].append(t)
     unique = [(ours[0], theirs[0]) for ours, theirs in places.values() if len(ours) == len(theirs) == 1]
     if unique:
-        return _longest_growing(unique)
-    return _longest_growing([pair for ours, theirs in places.values() for pair in zip(ours, theirs, strict=False)])
+        return _longest_increasing(unique)
+    return _longest_increasing([pair for ours, theirs in places.values() for pair in zip(ours, theirs, strict=False)])
 
 
 def _common_subsequence(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretch) -> list[tuple[int, int]]:
@@ -125,8 +130,8 @@ def _common_subsequence(gold: Sequence[Hashable], test: Sequence[Hashable], stre
     return pairs
 
 
-def _longest_growing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """A longest subset in which both places grow."""
+def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The largest subset of the pairs in which both positions increase."""
     pairs.sort()
     smallest_end: list[int] = []
     chosen: list[int] = []
@@ -144,11 +149,8 @@ def _longest_growing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return longest[::-1]
 
 
-Mask = NDArray[np.bool_]
-
-
 class Fit(IntEnum):
-    """The ways in which a gold sentence and its test sentence fit together."""
+    """The ways in which a gold sentence and its test sentence match, or do not."""
 
     TOKENS = 0
     CHARACTERS = 1
@@ -158,40 +160,12 @@ class Fit(IntEnum):
     MISSING = 5
 
 
-MISSED = "its gold brackets count as missed"
-LEFT_OUT = "it is left out"
-
-
-class Note(NamedTuple):
-    """Something to tell about one sentence: where, of which kind, what, and with which consequence.
-
-    ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
-    ``text-differs``, ``edited`` (its words differ and were aligned by edit distance), ``no-parse``, ``missing``, ``extra``,
-    ``broken`` (a test tree that cannot be read), ``repaired`` or ``evalb`` (what EVALB would say). ``cause`` is why words differ, a
-    key of :data:`treegauge.alignment.causes.CAUSES`, or ``tags`` where a tag hides a word, ``traces`` where traces count as words,
-    or empty; ``unrepaired`` if a broken tree is one that nobody tried to repair. ``all-words`` and ``all-tags`` are remarks on all
-    parses together (:mod:`treegauge.alignment.remarks`).
-    """
-
-    sentence: int
-    kind: str
-    place: str
-    what: str
-    consequence: str = ""
-    cause: str = ""
-
-    @property
-    def text(self) -> str:
-        place = f"{self.place}: " if self.place else ""
-        return f"{place}{self.what}" + (f"; {self.consequence}" if self.consequence else "")
-
-
 class Alignment(NamedTuple):
-    """For each gold sentence its test sentence (-1: none) and how the two fit; test sentences that belong to none.
+    """For each gold sentence its ``test`` sentence (-1: none) and their :class:`Fit`; ``extra`` are the other test sentences.
 
-    ``gold_aside`` and ``test_aside`` mark tokens that are not part of the comparison, as only one side has them; None: none are.
-    ``shared`` has, for each gold sentence whose words were aligned by edit distance, the places of the tokens that both sides have,
-    in gold and in test; the fit of such a sentence is TEXT_DIFFERS if there are none.
+    ``gold_aside`` and ``test_aside`` mark tokens that are left out of the comparison because only one side has them (None: there
+    are none). ``shared`` has, for each gold sentence whose words were aligned by edit distance, the positions of the tokens that
+    both sides have, in gold and in test; if there are none, the fit of the sentence is TEXT_DIFFERS.
     """
 
     test: Int64
@@ -204,15 +178,15 @@ class Alignment(NamedTuple):
 
     @property
     def is_identity(self) -> bool:
-        """Whether sentence i belongs to sentence i and all tokens that are compared are the same."""
+        """Whether gold sentence i is paired with test sentence i, and all tokens that are compared are the same."""
         in_order = bool((self.test == np.arange(len(self.test))).all())
         return in_order and not self.fit.any()
 
 
 def align(gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers | None = None, *, edit: bool = False) -> Alignment:
-    """Pair the sentences and tokens of two treebanks with or without traces, which are left aside.
+    """Pair the sentences and tokens of two treebanks; traces are ignored.
 
-    ``words`` says which words are the same; with ``edit``, the tokens of sentences whose words differ align by edit distance.
+    ``words`` decides which words are the same; with ``edit``, sentences whose words differ are aligned by edit distance.
     """
     words, whole = words or WordNumbers(preset), (gold, test)
     gold, test = without_traces(gold, preset), without_traces(test, preset)
@@ -234,9 +208,9 @@ def align_pairs(
     edit: bool = False,
     with_traces: tuple[Treebank, Treebank] | None = None,
 ) -> Alignment:
-    """Align the tokens of each gold sentence i with those of test sentence ``pairs[i]``; -1 stands for none.
+    """Align the tokens of each gold sentence i with those of test sentence ``pairs[i]`` (-1: none).
 
-    Both treebanks are without traces; ``with_traces`` are the same with them, where a tag may be what makes words differ.
+    Both treebanks are without traces; ``with_traces`` are the same treebanks with them, for notes on tags that make words differ.
     """
     return _Aligner(gold, test, preset, words, edit, with_traces or (gold, test)).align(pairs)
 
@@ -248,7 +222,7 @@ def pairs_by_text(gold: Treebank, test: Treebank, match_words: str = "exact") ->
 
 
 def differing_texts(gold: Treebank, test: Treebank, alignment: Alignment, match_words: str = "exact") -> list[tuple[str, str]]:
-    """The texts by which sentences that differ from their partner are recognised, gold and test."""
+    """The identifying texts, gold and test, of the pairs of sentences whose words differ."""
     differs = (alignment.fit == Fit.TEXT_DIFFERS) | (alignment.fit == Fit.EDITED)
     return [
         (_text(gold, i, match_words), _text(test, int(alignment.test[i]), match_words)) for i in np.flatnonzero(differs).tolist()
@@ -260,7 +234,7 @@ def _text(bank: Treebank, sentence: int, match_words: str) -> str:
 
 
 def is_displaced(texts: Sequence[tuple[str, str]]) -> bool:
-    """Whether some gold text stands against another one, while its own is elsewhere in test.
+    """Whether a gold text is paired with another text while its own occurs elsewhere in test.
 
     >>> is_displaced([("Itrained", "Goaway"), ("Goaway", "Hello")]), is_displaced([("Itrained", "Itrains")])
     (True, False)
@@ -270,7 +244,7 @@ def is_displaced(texts: Sequence[tuple[str, str]]) -> bool:
 
 
 class _Aligner:
-    """Two treebanks, prepared for asking how their sentences fit."""
+    """Two treebanks whose sentences are to be aligned, and what is found on the way."""
 
     def __init__(
         self, gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers, edit: bool, whole: tuple[Treebank, Treebank]
@@ -301,8 +275,8 @@ class _Aligner:
         used[pairs[pairs >= 0]] = True
         extra: tuple[int, ...] = tuple(np.flatnonzero(~used).tolist())
         notes = [self._note(i, int(pairs[i]), Fit(int(fit[i]))) for i in np.flatnonzero(fit).tolist()]
-        notes += self._repaired(pairs)
-        notes += [self._extra(i) for i in extra]
+        notes += self._repair_notes(pairs)
+        notes += [self._extra_note(i) for i in extra]
         if self.gold_aside.any() or self.test_aside.any():
             return Alignment(pairs, fit, extra, tuple(notes), self.gold_aside, self.test_aside, self.shared)
         return Alignment(pairs, fit, extra, tuple(notes), shared=self.shared)
@@ -317,14 +291,14 @@ class _Aligner:
         rest = paired[~same & parsed]
         if len(rest):
             same = self._same_tokens(rest, pairs[rest], with_deleted=False)
-            self._put_aside(rest[same], pairs[rest[same]])
+            self._set_aside(rest[same], pairs[rest[same]])
             fit[rest[same]] = Fit.TOKENS
             for sentence in rest[~same].tolist():
                 fit[sentence] = self._fit_of_text(sentence, int(pairs[sentence]))
         return fit
 
     def _same_tokens(self, gold: Int64, test: Int64, *, with_deleted: bool) -> Mask:
-        """Whether sentences have the same tokens, one to one; without the deleted ones, those that each side's tags delete."""
+        """A mask of the pairs of sentences with the same tokens, including the deleted ones or not."""
         ours, n_gold = _words_of(self.gold, gold, None if with_deleted else self.gold_deleted)
         theirs, n_test = _words_of(self.test, test, None if with_deleted else self.test_deleted)
         same = n_gold == n_test
@@ -339,24 +313,24 @@ class _Aligner:
         return same
 
     def _are_same(self, ours: Int32, theirs: Int32) -> Mask:
-        """Whether words are the same, one by one."""
+        """A mask of the pairs of words that are the same."""
         same = self.gold_words.take(ours) == self.test_words.take(theirs)
         return same | self.gold_unknown.take(ours) | self.test_unknown.take(theirs) if self.has_unknown else same
 
     def _fit_of_text(self, sentence: int, partner: int) -> Fit:
-        """The fit of two sentences with different tokens: by all their characters, or by those of the tokens that are kept."""
+        """The fit of two sentences with different tokens: by all their characters, or by those of their kept tokens."""
         ours, theirs = self._plain_text(self.gold.words(sentence)), self._plain_text(self.test.words(partner))
         if ours == theirs:
             return Fit.CHARACTERS
-        if self._plain_text(self._kept(self.gold, sentence)) == self._plain_text(self._kept(self.test, partner)) != "":
-            self._put_aside(np.array([sentence]), np.array([partner]))
+        if self._plain_text(self._kept_words(self.gold, sentence)) == self._plain_text(self._kept_words(self.test, partner)) != "":
+            self._set_aside(np.array([sentence]), np.array([partner]))
             return Fit.CHARACTERS
-        return self._edited(sentence, partner) if self.edit else Fit.TEXT_DIFFERS
+        return self._fit_by_edits(sentence, partner) if self.edit else Fit.TEXT_DIFFERS
 
     def _plain_text(self, words: list[str]) -> str:
         return sentence_text(words, self.match_words)
 
-    def _edited(self, sentence: int, partner: int) -> Fit:
+    def _fit_by_edits(self, sentence: int, partner: int) -> Fit:
         """The fit of two sentences by the tokens that both have."""
         ours, theirs = (
             bank.word[bank.token_offset[number] : bank.token_offset[number + 1]]
@@ -368,12 +342,12 @@ class _Aligner:
         self.shared[sentence] = shared_tokens(same)
         return Fit.EDITED if len(self.shared[sentence][0]) else Fit.TEXT_DIFFERS
 
-    def _kept(self, bank: Treebank, sentence: int) -> list[str]:
+    def _kept_words(self, bank: Treebank, sentence: int) -> list[str]:
         deleted = self.gold_deleted if bank is self.gold else self.test_deleted
         first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
         return [word for word, left_out in zip(bank.words(sentence), deleted[first:last].tolist(), strict=True) if not left_out]
 
-    def _put_aside(self, gold: Int64, test: Int64) -> None:
+    def _set_aside(self, gold: Int64, test: Int64) -> None:
         """Leave the deleted tokens of these sentences out of the comparison."""
         for bank, sentences, deleted, aside in (
             (self.gold, gold, self.gold_deleted, self.gold_aside),
@@ -391,14 +365,12 @@ class _Aligner:
         if fit == Fit.NO_PARSE:
             return Note(sentence, "no-parse", place, "no parse", MISSED)
         if fit == Fit.MISSING:
-            return Note(sentence, "missing", place, f"no test sentence for {_shown(self.gold, sentence)!r}", MISSED)
+            return Note(sentence, "missing", place, f"no test sentence for {_excerpt(self.gold, sentence)!r}", MISSED)
         return self._difference(sentence, partner)
 
     def _difference(self, sentence: int, partner: int) -> Note:
         """The note on two sentences whose words differ."""
         gold, test = self.gold.words(sentence), self.test.words(partner)
-        from treegauge.alignment.causes import cause_of_difference, trace_as_word
-
         what, cause = self._hidden_word(sentence, partner) or trace_as_word(gold, test, self.test.tags(partner)), "tags"
         if not what:
             what, cause = self._kept_trace(sentence, partner), "traces"
@@ -414,30 +386,26 @@ class _Aligner:
         return Note(sentence, "edited", place, what, said, cause)
 
     def _hidden_word(self, sentence: int, partner: int) -> str:
-        """The tag by which a word is hidden or a trace shown, in words; empty if tags are not the reason."""
+        """A phrase about the tag that hides a word or shows a trace; empty if tags are not the reason."""
         (gold, test), traces = self._with_traces, self._traces
         if traces.isdisjoint(gold.labels) and traces.isdisjoint(test.labels):
             return ""
-        from treegauge.alignment.causes import TaggedWords, hidden_word
-
         return hidden_word(
             TaggedWords(gold.words(sentence), gold.tags(sentence), traces),
             TaggedWords(test.words(partner), test.tags(partner), traces),
         )
 
     def _kept_trace(self, sentence: int, partner: int) -> str:
-        """The trace that only one side has and that the preset takes for a word, in words; empty if traces are not the reason."""
+        """A phrase about the trace that only one side has and the preset treats as a word; empty if traces are not the reason."""
         traces = TRACES - self._traces
         if traces.isdisjoint(self.gold.labels) and traces.isdisjoint(self.test.labels):
             return ""
-        from treegauge.alignment.causes import TaggedWords, kept_trace
-
         return kept_trace(
             TaggedWords(self.gold.words(sentence), self.gold.tags(sentence), traces),
             TaggedWords(self.test.words(partner), self.test.tags(partner), traces),
         )
 
-    def _repaired(self, pairs: Int64) -> Iterator[Note]:
+    def _repair_notes(self, pairs: Int64) -> Iterator[Note]:
         """A note for each gold sentence whose parse had to be repaired."""
         repaired = {number: problem for number, problem in self._problems.items() if problem.repairs}
         for sentence, partner in enumerate(pairs.tolist() if repaired else ()):
@@ -445,16 +413,16 @@ class _Aligner:
                 problem = repaired[partner]
                 yield Note(sentence, "repaired", problem.place, problem.reason, f"repaired: {', '.join(problem.repairs)}")
 
-    def _extra(self, sentence: int) -> Note:
+    def _extra_note(self, sentence: int) -> Note:
         if (problem := self._problems.get(sentence)) is not None and not problem.repairs:
             what, cause = f"{problem.reason}; no gold sentence stands against it", "unrepaired" if problem.may_repair else ""
             return Note(-1, "broken", problem.place, what, LEFT_OUT, cause)
-        what = f"no gold sentence for the test sentence {_shown(self.test, sentence)!r}"
+        what = f"no gold sentence for the test sentence {_excerpt(self.test, sentence)!r}"
         return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
 
 
 def _words_of(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int32, Int64]:
-    """The words of some sentences, one after the other, without those left out; and how many each has."""
+    """The words of some sentences, one sentence after the other, without those left out; and the number of words of each."""
     if left_out is None and len(sentences) == len(bank) and bool((sentences == np.arange(len(bank))).all()):
         return bank.word, np.diff(bank.token_offset)
     rows, counts = _token_rows(bank, sentences, left_out)
@@ -462,7 +430,7 @@ def _words_of(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[
 
 
 def _token_rows(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int64, Int64]:
-    """The token rows of some sentences, one after the other, without those left out; and how many each has."""
+    """The token rows of some sentences, one sentence after the other, without those left out; and the number of rows of each."""
     first = bank.token_offset[sentences]
     count = bank.token_offset[sentences + 1] - first
     end = np.cumsum(count)
@@ -485,6 +453,6 @@ def _word_at(words: list[str], index: int) -> str:
     return f"word {index + 1} is {words[index]!r}" if index < len(words) else f"the sentence ends after {len(words)} words"
 
 
-def _shown(bank: Treebank, sentence: int) -> str:
+def _excerpt(bank: Treebank, sentence: int) -> str:
     words = " ".join(bank.words(sentence))
     return words if len(words) <= 60 else words[:57] + "..."

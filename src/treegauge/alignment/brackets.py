@@ -1,107 +1,49 @@
-"""Brackets: the constituents of a treebank that count, as columns.
+"""Brackets: the constituents that count, as columns; and what follows from them, such as depths and symbols.
 
-This is what every metric sees: phrases only (tags are a column of the tokens), on the tokens that were kept, with the labels cut
-and numbered alike for gold and test.
-
-From a treebank to the brackets that a preset counts, over the tokens that are kept.
-
-The shape of bracketed trees as columns: how deep each bracket is, and what is below it.
+Every metric compares brackets. They are phrases only (tags are a column of the tokens), over the tokens that were kept, with labels
+that were cut and numbered in the same way for gold and test. :mod:`treegauge.alignment.counted_brackets` makes them of treebanks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treegauge.alignment.words import has_tag
-from treegauge.presets import Preset
-from treegauge.trees.columns import Blocks, rows_of
-from treegauge.trees.treebank import Int32, Int64, Treebank
+from treegauge.trees.columns import Blocks, Mask, rows_of
+from treegauge.trees.treebank import Int32, Int64
 
 __all__ = [
     "Brackets",
-    "LabelNumbers",
-    "brackets_of",
     "depths",
     "nearest_kept",
-    "sentence_lengths",
+    "select_blocks",
     "sum_within",
     "symbols",
     "token_positions",
     "with_gap_numbers",
+    "without_gaps",
 ]
-
-Mask = NDArray[np.bool_]
-
-
-class LabelNumbers:
-    """Numbers for label strings, the same for gold and test; ``classes`` gives labels that a preset takes as equal one number.
-
-    The labels of ``equal``, a preset's pairs, have the first numbers, whether trees have them or not: what is one class must not
-    depend on which trees are seen together.
-    """
-
-    def __init__(self, equal: Sequence[tuple[str, str]] = ()) -> None:
-        self._numbers: dict[str, int] = {}
-        self.numbers([label for pair in equal for label in pair])
-
-    def number(self, label: str) -> int:
-        return self._numbers.setdefault(label, len(self._numbers))
-
-    def numbers(self, labels: Sequence[str]) -> Int32:
-        return np.array([self.number(label) for label in labels], dtype=np.int32)
-
-    @property
-    def strings(self) -> tuple[str, ...]:
-        return tuple(self._numbers)
-
-    def classes(self, pairs: Sequence[tuple[str, str]]) -> Int32:
-        """For each label the smallest number among those equal to it."""
-        classes = np.arange(len(self._numbers), dtype=np.int32)
-        for _ in pairs:
-            for a, b in pairs:
-                if a in self._numbers and b in self._numbers:
-                    low = min(classes[self._numbers[a]], classes[self._numbers[b]])
-                    classes[self._numbers[a]] = classes[self._numbers[b]] = low
-        return classes
-
-    def equality(self, pairs: Sequence[tuple[str, str]]) -> Mask | None:
-        """A table of the labels that are equal; None where ``classes`` says it already.
-
-        >>> numbers = LabelNumbers()
-        >>> _ = numbers.numbers(["A", "B", "C"])
-        >>> numbers.equality([("A", "B")]) is None, numbers.equality([("A", "B"), ("B", "C")]).astype(int).tolist()
-        (True, [[1, 1, 0], [1, 1, 1], [0, 1, 1]])
-        """
-        equal = np.eye(len(self._numbers), dtype=np.bool_)
-        for a, b in pairs:
-            if a in self._numbers and b in self._numbers:
-                equal[self._numbers[a], self._numbers[b]] = equal[self._numbers[b], self._numbers[a]] = True
-        classes = self.classes(pairs)
-        return None if np.array_equal(equal, classes[:, None] == classes[None, :]) else equal
 
 
 @dataclass(frozen=True, eq=False)
 class Brackets:
-    """The counted constituents of ``n`` sentences, sentence by sentence, each in pre-order.
+    """The constituents that count, sentence by sentence, each sentence in pre-order.
 
-    Per bracket: ``label`` (see ``labels``), ``start`` and ``end`` over kept tokens, ``parent`` (the row of the nearest counted
-    ancestor, or -1), ``sentence``, and ``node`` (the node's row in its tree). Sentence ``i`` owns the rows
-    ``offset[i]:offset[i+1]``. Per kept token: ``tag`` (-1: none), ``word`` (numbered alike in gold and test), ``above``
-    (the row of the innermost counted bracket, or -1) and ``counted`` (False only for a further piece of a gold token that
-    the test tree cuts); sentence ``i`` owns the tokens ``token_offset[i]:token_offset[i+1]``. ``length`` is the sentence
-    length by the preset's rule.
+    Per bracket: ``label`` (an index into ``labels``), ``start`` and ``end`` over kept tokens, ``parent`` (the row of the nearest
+    ancestor that counts, or -1), ``sentence``, and ``node`` (the node's row in its tree). Sentence ``i`` has the rows
+    ``offset[i]:offset[i+1]``. Per kept token: ``tag`` (-1: none), ``word`` (numbered alike in gold and test), ``above`` (the row of
+    the innermost bracket around it, or -1) and ``counted`` (False only for the second and further pieces of a gold token that the
+    test tree cuts). Sentence ``i`` has the tokens ``token_offset[i]:token_offset[i+1]``. ``length`` is the sentence length by the
+    preset's rule.
 
-    Brackets with gaps, where there are any in gold or test: ``start`` and ``end`` are those of the first and the last block,
-    ``blocks`` holds all blocks, and ``gap`` numbers the sets of blocks (0: one block), alike in gold and test. So the words a
-    bracket covers are known by ``start``, ``end`` and ``gap``.
+    If any bracket of gold or test has a gap, ``start`` is that of its first block and ``end`` that of its last, ``blocks`` holds
+    all blocks, and ``gap`` numbers the sets of blocks (0: one block), alike in gold and test. So ``start``, ``end`` and ``gap``
+    identify the words of a bracket.
 
-    Where sentences of differing words were aligned by edit distance, ``shared`` marks the tokens that gold and test both have; in
-    each sentence they come first, and a bracket without any of them is :attr:`unplaced` (see :mod:`treegauge.alignment.edit`).
-    ``own_width`` is then the number of tokens that each bracket covers in its own tree.
+    If sentences were aligned by edit distance, ``shared`` marks the tokens that both gold and test have; in each sentence they come
+    first, and a bracket without any of them is :attr:`unplaced` (see :mod:`treegauge.alignment.edit`). ``own_width`` is then the
+    number of tokens that each bracket covers in its own tree.
     """
 
     labels: tuple[str, ...]
@@ -136,13 +78,13 @@ class Brackets:
         """The number of brackets of each sentence."""
         return np.diff(self.offset)
 
-    def per_sentence(self, values: NDArray[np.bool_] | Int64 | Int32) -> Int64:
+    def per_sentence(self, values: Mask | Int64 | Int32) -> Int64:
         """The sum, for each sentence, of a value per bracket."""
         return sum_within(values, self.offset)
 
     @property
     def gap_numbers(self) -> Int64:
-        """For each bracket the number of its set of blocks; 0: it has no gap."""
+        """For each bracket the number of its set of blocks; 0 if it has no gap."""
         return np.zeros(self.n_brackets, dtype=np.int64) if self.gap is None else self.gap
 
     @property
@@ -165,7 +107,7 @@ class Brackets:
 
     @property
     def fan_out(self) -> Int64:
-        """Of how many blocks each bracket consists."""
+        """The number of blocks of each bracket."""
         fan_out = np.ones(self.n_brackets, dtype=np.int64)
         if self.blocks is not None:
             rows, counts = np.unique(self.blocks.row, return_counts=True)
@@ -219,7 +161,7 @@ class Brackets:
             self.counted,
             self.token_offset,
             self.length,
-            None if self.blocks is None else _kept_blocks(self.blocks, keep, row),
+            None if self.blocks is None else select_blocks(self.blocks, keep, row),
             None if self.gap is None else self.gap[kept],
             self.shared,
             None if self.own_width is None else self.own_width[kept],
@@ -258,14 +200,14 @@ class Brackets:
         )
 
 
-def _kept_blocks(blocks: Blocks, keep: Mask, row: Int64) -> Blocks | None:
-    """The blocks of the rows that are kept, under their new numbers."""
+def select_blocks(blocks: Blocks, keep: Mask, row: Int64) -> Blocks | None:
+    """The blocks of the rows in ``keep``; ``row`` has the new number of each row."""
     stay = keep[blocks.row]
     return Blocks(row[blocks.row[stay]], blocks.start[stay], blocks.end[stay]) if stay.any() else None
 
 
 def without_gaps(width: Int32, blocks: Blocks) -> Int32:
-    """Widths from first to last word, made into numbers of words."""
+    """The number of words of each bracket, given the distance from its first word to its last."""
     rows, first = np.unique(blocks.row, return_index=True)
     width = width.copy()
     width[rows] = np.add.reduceat(blocks.end - blocks.start, first)
@@ -273,7 +215,7 @@ def without_gaps(width: Int32, blocks: Blocks) -> Int32:
 
 
 def with_gap_numbers(gold: Brackets, test: Brackets) -> tuple[Brackets, Brackets]:
-    """Both with their sets of blocks numbered alike."""
+    """Gold and test with their sets of blocks numbered alike."""
     numbers: dict[bytes, int] = {}
     numbered = [replace(side, gap=_gap_numbers(side, numbers)) for side in (gold, test)]
     return numbered[0], numbered[1]
@@ -290,7 +232,7 @@ def _gap_numbers(brackets: Brackets, numbers: dict[bytes, int]) -> Int64:
     return gap
 
 
-def sum_within(values: NDArray[np.bool_] | Int64 | Int32, offset: Int64) -> Int64:
+def sum_within(values: Mask | Int64 | Int32, offset: Int64) -> Int64:
     """Sums over the runs ``offset[i]:offset[i+1]``; an empty run sums to 0."""
     total = np.zeros(len(values) + 1, dtype=np.int64)
     np.cumsum(values, out=total[1:])
@@ -298,7 +240,7 @@ def sum_within(values: NDArray[np.bool_] | Int64 | Int32, offset: Int64) -> Int6
 
 
 def nearest_kept(parent: Int64, keep: Mask) -> Int64:
-    """For each row, and for -1 in the last place, the nearest kept row among itself and its ancestors (-1: none)."""
+    """For each row, the nearest kept row among itself and its ancestors (-1: none); the last entry, for the index -1, is -1."""
     nothing = len(keep)
     up = np.append(np.where(keep, np.arange(nothing), np.where(parent < 0, nothing, parent)), nothing)
     while True:
@@ -308,177 +250,10 @@ def nearest_kept(parent: Int64, keep: Mask) -> Int64:
         up = further
 
 
-def brackets_of(
-    bank: Treebank,
-    preset: Preset,
-    keep_token: Mask,
-    numbers: LabelNumbers,
-    word_numbers: Int32,
-    *,
-    length: Int64,
-    counted: Mask | None = None,
-    tags_comparable: Mask | None = None,
-    keep_sentence: Mask | None = None,
-) -> Brackets:
-    """The brackets of a treebank that a preset counts, over the tokens in ``keep_token``.
-
-    Sentences outside ``keep_sentence`` get no brackets and no tags; tokens outside ``tags_comparable`` no tags.
-    """
-    phrases = _Phrases(bank)
-    position = _before(keep_token)
-    start, end = phrases.spans(position)
-    cut = [preset.cut_label(label) for label in bank.labels]
-    labels = bank.label.take(phrases.row)
-    label = numbers.numbers(cut).take(labels)
-    counts = np.array([not preset.deletes(name) for name in cut] or [False])
-    blocks = None
-    width = end - start
-    if bank.blocks is not None:
-        start, end, blocks = phrases.blocks(bank.blocks, position, start, end)
-        width = end - start if blocks is None else without_gaps(end - start, blocks)
-    keep = ((start < end) | preset.empty_brackets) & counts.take(labels)
-    if keep_sentence is not None:
-        keep &= keep_sentence.take(phrases.tree)
-    if not preset.trivial_spans:
-        n_words = np.diff(position[bank.token_offset])
-        keep &= (width > 1) & (width < n_words.take(phrases.tree))
-    if not preset.redundant_nodes:
-        keep &= ~_redundant(bank, preset, phrases, label)
-    if not preset.duplicate_spans:
-        keep &= ~_repeats(start, end, width, label if preset.labelled else None, phrases.parent, keep)
-
-    row = np.append(np.cumsum(keep) - 1, -1)
-    kept, tokens = np.flatnonzero(keep), np.flatnonzero(keep_token)
-    tree = phrases.tree.take(kept)
-    tag = np.append(numbers.numbers([preset.cut_tag(name) for name in bank.labels]), np.int32(-1)).take(bank.tag.take(tokens))
-    if tags_comparable is not None:
-        tag[~tags_comparable[tokens]] = -1
-    return Brackets(
-        numbers.strings,
-        label.take(kept),
-        start.take(kept),
-        end.take(kept),
-        row.take(_nearest(phrases.parent.take(kept), keep, phrases.parent)),
-        tree,
-        phrases.row.take(kept) - bank.node_offset.take(tree),
-        _before(keep).take(phrases.offset),
-        tag,
-        word_numbers.take(bank.word.take(tokens)),
-        row.take(_nearest(phrases.above(tokens), keep, phrases.parent)),
-        np.ones(len(tokens), dtype=np.bool_) if counted is None else counted.take(tokens),
-        position.take(bank.token_offset),
-        length,
-        None if blocks is None else _kept_blocks(blocks, keep, row),
-    )
-
-
-class _Phrases:
-    """The nodes of a treebank that are not preterminals: their ``row``, ``tree`` and ``parent`` (a number among them, or -1)."""
-
-    def __init__(self, bank: Treebank) -> None:
-        self._bank = bank
-        is_phrase = ~bank.is_preterminal
-        self._number = _before(is_phrase)
-        self.row = np.flatnonzero(is_phrase)
-        self.offset = self._number.take(bank.node_offset)
-        self.tree = np.repeat(np.arange(len(bank)), np.diff(self.offset))
-        self.parent = self._phrase(bank.parent.take(self.row), self.tree)
-
-    def _phrase(self, node: Int32, tree: Int64) -> Int64:
-        """The number of each node, given by its row in a tree; -1 for -1."""
-        return np.where(node < 0, -1, self._number.take(node + self._bank.node_offset.take(tree)))
-
-    def spans(self, position: Int64) -> tuple[Int32, Int32]:
-        """Start and end over the tokens that ``position`` counts."""
-        bank = self._bank
-        if position[-1] == bank.n_tokens:
-            return bank.start.take(self.row), bank.end.take(self.row)
-        first_token = bank.token_offset.take(self.tree)
-        before = position.take(first_token)
-        start = position.take(first_token + bank.start.take(self.row)) - before
-        end = position.take(first_token + bank.end.take(self.row)) - before
-        return start.astype(np.int32), end.astype(np.int32)
-
-    def blocks(self, blocks: Blocks, position: Int64, start: Int32, end: Int32) -> tuple[Int32, Int32, Blocks | None]:
-        """Start and end with those of phrases with gaps put right, and their blocks over the tokens that ``position`` counts."""
-        number = self._number.take(blocks.row)  # a preterminal has one word, and so no gap
-        first_token = self._bank.token_offset.take(self.tree.take(number))
-        moved = Blocks(number, blocks.start, blocks.end).over(first_token, position)
-        start, end = start.copy(), end.copy()
-        start[moved.row], end[moved.row] = moved.start, moved.end
-        return start, end, moved.blocks
-
-    def above(self, tokens: Int64) -> Int64:
-        """The phrase right above each token, beyond its tag."""
-        bank = self._bank
-        tree = np.repeat(np.arange(len(bank)), np.diff(bank.token_offset)).take(tokens)
-        node = bank.above.take(tokens)
-        higher = bank.parent.take(node + bank.node_offset.take(tree))
-        node = np.where(bank.tag.take(tokens) >= 0, higher, node)
-        return self._phrase(node, tree)
-
-
-def _before(marked: Mask) -> Int64:
-    """The number of marks before each place, and at the end the number of all."""
-    total = np.zeros(len(marked) + 1, dtype=np.int64)
-    np.cumsum(marked, out=total[1:])
-    return total
-
-
-def _nearest(rows: Int64, keep: Mask, parent: Int64) -> Int64:
-    """For each row (-1: none) the nearest kept one among itself and its ancestors, or -1."""
-    nearest = rows.copy()
-    is_kept = np.append(keep, True)
-    search = np.flatnonzero(~is_kept.take(nearest))
-    for _ in range(16):
-        if not len(search):
-            return nearest
-        found = parent.take(nearest.take(search))
-        nearest[search] = found
-        search = search[~is_kept.take(found)]
-    # Long chains of deleted nodes: all distances at once, doubling.
-    nearest[search] = nearest_kept(parent, keep)[nearest[search]]
-    return nearest
-
-
-def sentence_lengths(bank: Treebank, preset: Preset) -> Int64:
-    """The length of each sentence, words with ``delete_tags_for_length`` left out."""
-    return sum_within(~has_tag(bank, preset.delete_tags_for_length), bank.token_offset)
-
-
-def _redundant(bank: Treebank, preset: Preset, phrases: _Phrases, label: Int32) -> Mask:
-    """A mask of the phrases that are the only child, traces apart, of a phrase with their own label."""
-    position = _before(~has_tag(bank, preset.delete_tags_for_length))
-    start, end = phrases.spans(position)
-    width = end - start
-    if bank.blocks is not None:
-        start, end, blocks = phrases.blocks(bank.blocks, position, start, end)
-        width = end - start if blocks is None else without_gaps(end - start, blocks)
-    parent = phrases.parent
-    same_words = (start == start[parent]) & (end == end[parent]) & (width == width[parent])
-    return (parent >= 0) & same_words & (label == label[parent])
-
-
-def _repeats(start: Int32, end: Int32, width: Int32, label: Int32 | None, parent: Int64, keep: Mask) -> Mask:
-    """A mask of the rows that repeat the span (and label, if given) of a kept ancestor."""
-    repeats = np.zeros(len(start), dtype=np.bool_)
-    nearest = nearest_kept(parent, keep)
-    rows = np.flatnonzero(keep)
-    ancestor = nearest[parent[rows]]
-    while len(rows):
-        # What a node covers is part of what its ancestor covers, so as many words are the same words.
-        alive = (ancestor >= 0) & (start[rows] == start[ancestor]) & (end[rows] == end[ancestor]) & (width[rows] == width[ancestor])
-        rows, ancestor = rows[alive], ancestor[alive]
-        same = np.ones(len(rows), dtype=np.bool_) if label is None else label[rows] == label[ancestor]
-        repeats[rows[same]] = True
-        rows, ancestor = rows[~same], nearest[parent[ancestor[~same]]]
-    return repeats
-
-
 def depths(brackets: Brackets) -> Int64:
     """For each bracket the number of counted brackets above it.
 
-    Whatever comes before a bracket in pre-order is either above it or ends where it starts or earlier, so counting ends is enough.
+    In pre-order, each bracket before this one is either above it or ends at or before its start, so it is enough to count ends.
     """
     if brackets.blocks is not None or brackets.shared is not None:
         return _depths_by_parents(brackets.parent)
@@ -486,12 +261,12 @@ def depths(brackets: Brackets) -> Int64:
     base = first_edge[brackets.sentence]
     ends = np.bincount(base + brackets.end, minlength=int(brackets.token_offset[-1]) + len(brackets))
     ended = np.cumsum(ends)
-    # Every bracket of the earlier sentences has ended as well: they cancel against the rows before the sentence.
+    # The brackets of earlier sentences have all ended, and cancel out against their rows.
     return np.arange(brackets.n_brackets) - ended[base + brackets.start]
 
 
 def _depths_by_parents(parent: Int64) -> Int64:
-    """The number of ancestors of each row; ancestors are jumped over twice as far each time."""
+    """The number of ancestors of each row, by pointer doubling."""
     nothing = len(parent)
     up = np.append(np.where(parent < 0, nothing, parent), nothing)
     depth = np.append((parent >= 0).astype(np.int64), 0)
@@ -502,16 +277,16 @@ def _depths_by_parents(parent: Int64) -> Int64:
 
 
 def token_positions(brackets: Brackets) -> tuple[Int64, Int64]:
-    """For each kept token its sentence and its place there."""
+    """For each kept token its sentence and its position there."""
     n_tokens = np.diff(brackets.token_offset)
     sentence = np.repeat(np.arange(len(brackets)), n_tokens)
     return sentence, np.arange(len(brackets.tag)) - brackets.token_offset[:-1][sentence]
 
 
 def symbols(brackets: Brackets, classes: Int32 | None) -> tuple[Int64, Int64]:
-    """The symbol of each bracket and of each token: a class of labels; for a word without a tag one of its own.
+    """The symbol of each bracket and of each token: the class of its label or tag; a word without a tag is its own symbol.
 
-    Without classes all labels are one symbol.
+    Without classes, all labels are one symbol.
     """
     n_classes = len(brackets.labels)
     classes = np.zeros(n_classes, dtype=np.int32) if classes is None else classes

@@ -1,12 +1,12 @@
-"""Tokens of two sentences aligned by edit distance: those that both have, in order, with the fewest words inserted or deleted.
+"""Alignment by edit distance: the tokens that two different sentences share, and the brackets over them.
 
-Inserting or deleting a token costs 1, and a token is never exchanged for another: two words that differ are one deleted and one
-inserted. So the cheapest alignment is the one that shares the most tokens (a longest common subsequence); of several, that which
-shares the first tokens it can.
+Inserting or deleting a token costs 1, and a token is never replaced: two words that differ are one deletion and one insertion. So
+the cheapest alignment shares the most tokens (a longest common subsequence); among equally cheap ones, the one that shares the
+earliest tokens is taken.
 
-The brackets of both sides come over common tokens: in each sentence the shared ones, then those of gold alone, then those of test
-alone. A bracket covers its shared tokens. One that has none cannot be placed: it covers its own tokens after the shared ones,
-where nothing of the other side can equal it, so it counts as missed in gold, and against precision in test.
+The brackets of both sides are then over common tokens: in each sentence the shared tokens come first, then those of gold alone,
+then those of test alone. A bracket covers its shared tokens. A bracket that has none is placed over its own tokens after the shared
+ones, where no bracket of the other side can match it; so it counts as missed in gold, and against precision in test.
 
 Myers (1986), An O(ND) difference algorithm and its variations, section 1, for the equivalence.
 """
@@ -20,20 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, nearest_kept, sum_within
-from treegauge.trees.columns import Blocks
+from treegauge.trees.columns import Blocks, Mask
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = ["over_shared_tokens", "shared_tokens"]
 
-Mask = NDArray[np.bool_]
 KindT = TypeVar("KindT", bound=np.generic)
 
 _LARGEST_TABLE = 1 << 27
-"""No two sentences of a language are so long that comparing all their tokens needs more cells; such text shares nothing."""
+"""The largest table of token pairs that is computed; real sentences need less, and longer ones are taken to share nothing."""
 
 
 def shared_tokens(same: Mask) -> tuple[Int64, Int64]:
-    """The places of the tokens that an alignment shares, in gold and in test; ``same[i, k]``: gold token i equals test token k.
+    """The positions of the shared tokens, in gold and in test; ``same[i, k]`` tells whether gold token i equals test token k.
 
     >>> gold, test = "the dog barked loudly".split(), "a dog has barked".split()
     >>> same = np.array([[ours == theirs for theirs in test] for ours in gold])
@@ -47,7 +46,7 @@ def shared_tokens(same: Mask) -> tuple[Int64, Int64]:
     most = np.zeros((n_gold + 1, n_test + 1), dtype=np.int32)
     for i in range(n_gold - 1, -1, -1):
         best = np.where(same[i], most[i + 1, 1:] + 1, most[i + 1, :-1])
-        # A test token may be left out: the best of all places further on, as a running maximum from the right.
+        # Test tokens may be skipped, so the best from k on is a running maximum from the right.
         most[i, :-1] = np.maximum.accumulate(best[::-1])[::-1]
     gold: list[int] = []
     test: list[int] = []
@@ -65,7 +64,7 @@ def shared_tokens(same: Mask) -> tuple[Int64, Int64]:
 
 
 def over_shared_tokens(gold: Brackets, test: Brackets, gold_shared: Mask, test_shared: Mask) -> tuple[Brackets, Brackets]:
-    """Brackets of two sides, each over its own tokens, brought over common ones; the masks say which tokens the other side has."""
+    """Both sides over common tokens; the masks mark, among the own tokens of each side, those that the other side has too."""
     n_shared = sum_within(gold_shared, gold.token_offset)
     only_gold, only_test = sum_within(~gold_shared, gold.token_offset), sum_within(~test_shared, test.token_offset)
     offset = np.append(0, np.cumsum(n_shared + only_gold + only_test))
@@ -76,11 +75,11 @@ def over_shared_tokens(gold: Brackets, test: Brackets, gold_shared: Mask, test_s
 
 
 def _over_common(side: Brackets, shared: Mask, n_shared: Int64, first_own: Int64, offset: Int64) -> Brackets:
-    """The brackets of one side over common tokens, of which its own begin at ``first_own`` in each sentence."""
+    """One side over common tokens; in each sentence, the tokens that only this side has begin at ``first_own``."""
     shared_before, own_before = (np.append(0, np.cumsum(mask)) for mask in (shared, ~shared))
     first_token = side.token_offset[:-1]
-    start, end, blocks = _moved(side, first_token, shared_before)
-    own_start, own_end, own_blocks = _moved(side, first_token, own_before)
+    start, end, blocks = _over_subset(side, first_token, shared_before)
+    own_start, own_end, own_blocks = _over_subset(side, first_token, own_before)
     is_empty = side.start == side.end
     filled_above = nearest_kept(side.parent, ~is_empty)[side.parent]
     apart = (start == end) & ~is_empty
@@ -100,19 +99,19 @@ def _over_common(side: Brackets, shared: Mask, n_shared: Int64, first_own: Int64
         side,
         start=np.where(apart, own_start + shift, start).astype(np.int32),
         end=np.where(apart, own_end + shift, end).astype(np.int32),
-        tag=_scattered(side.tag, place, len(is_shared), -1),
-        word=_scattered(side.word, place, len(is_shared), -1),
-        above=_scattered(side.above, place, len(is_shared), -1),
-        counted=_scattered(side.counted, place, len(is_shared), False),
+        tag=_scatter(side.tag, place, len(is_shared), -1),
+        word=_scatter(side.word, place, len(is_shared), -1),
+        above=_scatter(side.above, place, len(is_shared), -1),
+        counted=_scatter(side.counted, place, len(is_shared), False),
         token_offset=offset,
-        blocks=_joined_blocks(rows),
+        blocks=_join_blocks(rows),
         shared=is_shared,
         own_width=side.width,
     )
 
 
-def _moved(side: Brackets, first_token: Int64, before: Int64) -> tuple[Int32, Int32, Blocks | None]:
-    """Start, end and blocks of all brackets over some of the tokens, of which ``before[i]`` stand before token ``i``."""
+def _over_subset(side: Brackets, first_token: Int64, before: Int64) -> tuple[Int32, Int32, Blocks | None]:
+    """Start, end and blocks of all brackets over a subset of the tokens, of which ``before[i]`` come before token ``i``."""
     first = first_token[side.sentence]
     start = (before[first + side.start] - before[first]).astype(np.int32)
     end = (before[first + side.end] - before[first]).astype(np.int32)
@@ -123,8 +122,8 @@ def _moved(side: Brackets, first_token: Int64, before: Int64) -> tuple[Int32, In
     return start, end, moved.blocks
 
 
-def _joined_blocks(parts: list[tuple[Blocks, Mask, Int32]]) -> Blocks | None:
-    """The blocks of the rows that each mask marks, shifted, in the order of rows."""
+def _join_blocks(parts: list[tuple[Blocks, Mask, Int32]]) -> Blocks | None:
+    """The blocks of several sources in the order of rows; from each source the rows that its mask marks, shifted."""
     chosen = [
         Blocks(blocks.row[of], blocks.start[of] + shift[blocks.row[of]], blocks.end[of] + shift[blocks.row[of]])
         for blocks, mask, shift in parts
@@ -138,8 +137,8 @@ def _joined_blocks(parts: list[tuple[Blocks, Mask, Int32]]) -> Blocks | None:
     return Blocks(rows[order], start.astype(np.int32), end.astype(np.int32))
 
 
-def _scattered(values: NDArray[KindT], place: Int64, size: int, rest: int | bool) -> NDArray[KindT]:
-    """The values at their places, and ``rest`` everywhere else."""
+def _scatter(values: NDArray[KindT], place: Int64, size: int, rest: int | bool) -> NDArray[KindT]:
+    """An array with the values at the given places and ``rest`` everywhere else."""
     everywhere = np.full(size, rest, dtype=values.dtype)
     everywhere[place] = values
     return everywhere

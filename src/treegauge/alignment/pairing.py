@@ -1,12 +1,10 @@
-"""From two treebanks to two sets of Brackets over the same tokens: what every metric compares.
+"""From two treebanks to a :class:`Pair`: their brackets over the same tokens, which every metric compares.
 
-Deletion is decided by the gold tags, so a comma that the parser tagged as a noun cannot make a sentence incomparable.
+Test sentences are put in gold order. Where the two sides are tokenised differently, tokens are cut at the boundaries of both: if
+one side has ``can not`` and the other ``cannot``, both get the tokens ``can`` and ``not``, but the second piece of a gold token
+does not count as a word of its own. :mod:`treegauge.alignment.edit` handles words that were aligned by edit distance.
 
-Two treebanks over the same tokens: test sentences in gold order, differing tokenisations cut at all edges of both.
-
-Where one side writes ``can not`` and the other ``cannot``, both get the tokens ``can`` and ``not``; the gold token's second piece
-does not count as a word of its own. Where words were aligned by edit distance, :mod:`treegauge.alignment.edit` says what becomes of
-the brackets.
+The gold tags decide which tokens are deleted, so a comma that the parser tagged as a noun cannot make a sentence incomparable.
 """
 
 from __future__ import annotations
@@ -16,26 +14,25 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
-from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths, with_gap_numbers
+from treegauge.alignment.alignment import Alignment, Fit, align
+from treegauge.alignment.brackets import Brackets, with_gap_numbers
+from treegauge.alignment.counted_brackets import LabelNumbers, brackets_of, sentence_lengths
+from treegauge.alignment.notes import LEFT_OUT, MISSED
 from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_tokens, without_traces
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int32, Int64, Origin, Treebank, place_of
+from treegauge.trees.treebank import Int32, Int64, Mask, Origin, Treebank, place_of
 
 __all__ = ["Common", "Pair", "over_common_tokens", "pair", "pair_of"]
 
-Mask = NDArray[np.bool_]
-
 
 class Common(NamedTuple):
-    """Gold and test over the same tokens; None stands for "all of them".
+    """Gold and test trees over the same tokens, and masks of the tokens and sentences; None stands for "all".
 
-    ``counted`` marks the tokens that are a gold token or the first piece of one; ``tags_comparable`` those that are a whole
-    token on both sides. A test sentence that does not exist or does not fit is a stand-in whose nodes must not count:
-    ``has_test`` is False for it.
+    ``counted`` marks the tokens that are a gold token or the first piece of one, ``tags_comparable`` those that are a whole token
+    on both sides. Where no test sentence matches, the gold sentence takes its place; its nodes must not count, and ``has_test`` is
+    False.
     """
 
     gold: Treebank
@@ -46,7 +43,7 @@ class Common(NamedTuple):
 
 
 def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment, match_words: str = "exact") -> Common:
-    """Bring both treebanks over common tokens; where all sentences fit token by token they are returned as they are.
+    """Both treebanks over common tokens; unchanged if all sentences match token by token.
 
     Sentences whose words were aligned by edit distance keep their own tokens on each side.
     """
@@ -60,7 +57,7 @@ def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment, mat
     counted, comparable = None, np.repeat(has_test, np.diff(gold.token_offset))
     recut = np.flatnonzero(alignment.fit == Fit.CHARACTERS).tolist()
     if recut:
-        pieces = {sentence: _Pieces(gold.words(sentence), test.words(sentence), match_words) for sentence in recut}
+        pieces = {sentence: _CommonTokens(gold.words(sentence), test.words(sentence), match_words) for sentence in recut}
         counted = _begins_token(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
         gold = _recut(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
         test = _recut(test, {sentence: cut.test for sentence, cut in pieces.items()})
@@ -71,17 +68,18 @@ def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment, mat
 
 
 def _in_gold_order(gold: Treebank, test: Treebank, partner: Int64, has_test: Mask) -> Treebank:
-    """The test sentences in gold order, and the gold sentence itself where there is none that fits."""
+    """The test sentences in gold order, with the gold sentence itself where no test sentence matches."""
     if bool(has_test.all()):
         return test.take(partner)
     both = Treebank.concatenate([test, gold])
     return both.take(np.where(has_test, partner, len(test) + np.arange(len(gold))))
 
 
-class _Pieces:
-    """Two tokenisations of the same characters, cut at the edges of both.
+class _CommonTokens:
+    """The tokens of two tokenisations of the same characters, cut at the boundaries of both.
 
-    ``gold[k]`` and ``test[k]`` are the tokens that piece ``k`` belongs to; ``same_extent`` says where they are the same token.
+    Common token ``k`` is a piece of gold token ``gold[k]`` and of test token ``test[k]``; ``same_extent`` marks those for which
+    these two have the same characters.
     """
 
     def __init__(self, gold: list[str], test: list[str], match_words: str) -> None:
@@ -99,7 +97,7 @@ def _edges(words: list[str], match_words: str) -> Int64:
 
 
 def _token_of_piece(bank: Treebank, pieces: dict[int, Int64]) -> Int64:
-    """For each piece of a treebank's tokens the token it belongs to; sentences that are not named are not cut."""
+    """For each piece of a treebank's tokens the token it is cut from; ``pieces`` has those of the sentences that are cut."""
     n_pieces = np.ones(bank.n_tokens, dtype=np.int64)
     for sentence, tokens in pieces.items():
         first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
@@ -115,7 +113,7 @@ def _begins_token(bank: Treebank, pieces: dict[int, Int64]) -> Mask:
 
 
 def _recut(bank: Treebank, pieces: dict[int, Int64]) -> Treebank:
-    """A treebank with tokens replaced by pieces of them; each piece keeps the tag and the node above."""
+    """The treebank with some tokens cut into pieces; each piece keeps the tag and the parent of its token."""
     token = _token_of_piece(bank, pieces)
     edge = np.searchsorted(token, np.arange(bank.n_tokens + 1))
     return bank.over_tokens(token, edge)
@@ -125,10 +123,10 @@ def _recut(bank: Treebank, pieces: dict[int, Int64]) -> Treebank:
 class Pair:
     """Gold and test as Brackets over the same tokens, sentence by sentence.
 
-    ``index[i]`` is the gold sentence behind row ``i``: all of them, unless some were left out. ``classes`` numbers the
-    labels so that those the preset takes as equal have one number; where it takes A as B and B as C, but not A as C, they are one
-    class all the same, and ``equality`` is the exact table. ``origins`` say where the gold sentences and those of the test in gold
-    order were read.
+    ``index[i]`` is the number of the gold sentence in row ``i``; there is a row for each, unless some were left out. ``classes``
+    gives labels that the preset treats as equal the same number. If the preset equates A with B and B with C, but not A with C, all
+    three are one class nevertheless, and ``equality`` is the exact table. ``origins`` tell where the gold sentences, and the test
+    sentences in gold order, were read.
     """
 
     gold: Brackets
@@ -137,7 +135,7 @@ class Pair:
     alignment: Alignment
     classes: Int32
     preset: Preset
-    equality: NDArray[np.bool_] | None = None
+    equality: Mask | None = None
     origins: tuple[Sequence[Origin], Sequence[Origin]] = ((), ())
 
     def __len__(self) -> int:
@@ -149,7 +147,7 @@ class Pair:
         return self.gold.blocks is None and self.test.blocks is None
 
     def require_continuous(self, purpose: str) -> None:
-        """Refuse brackets with gaps; ``purpose`` is what needs spans, such as ``"FREVAL counts fragments of continuous trees"``."""
+        """Refuse brackets with gaps; ``purpose`` begins the message, such as ``"FREVAL counts fragments of continuous trees"``."""
         for side, brackets, origins in zip(("gold", "test"), (self.gold, self.test), self.origins, strict=True):
             if brackets.blocks is not None:
                 row = int(brackets.blocks.row[0])
@@ -163,7 +161,7 @@ class Pair:
 
     @property
     def matching_classes(self) -> Int32 | None:
-        """The class of each label for matching; None where the preset ignores labels."""
+        """The class of each label for matching; None if the preset ignores labels."""
         return self.classes if self.preset.labelled else None
 
     @property
@@ -193,11 +191,11 @@ class Pair:
 
 
 def pair(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", match_words: str = "exact") -> Pair:
-    """Align two treebanks and reduce them to what counts.
+    """Align two treebanks and extract the brackets that a preset counts.
 
-    ``on_mismatch``: ``align`` counts the gold brackets of a sentence that does not fit as missed, ``skip`` leaves it out,
-    ``edit`` aligns the words of a sentence by edit distance, ``error`` raises :class:`~treegauge.errors.MismatchError`.
-    ``match_words`` says when two words are the same, see :mod:`treegauge.alignment.words`.
+    ``on_mismatch``: ``align`` counts the gold brackets of a sentence that does not match as missed, ``skip`` leaves the sentence
+    out, ``edit`` aligns its words by edit distance, and ``error`` raises :class:`~treegauge.errors.MismatchError`. ``match_words``
+    is one of :data:`treegauge.alignment.words.MATCH_WORDS`.
     """
     words = WordNumbers(preset, match_words)
     alignment = align(gold, test, preset, words, edit=on_mismatch == "edit")
@@ -214,7 +212,7 @@ def pair_of(
     *,
     on_mismatch: str = "align",
 ) -> Pair:
-    """The brackets that count, of two treebanks without traces that are aligned already."""
+    """The pair of two treebanks without traces that are already aligned."""
     if on_mismatch == "error" and alignment.notes:
         raise MismatchError(_refusal(alignment))
     words = words or WordNumbers(preset)
@@ -244,7 +242,7 @@ def pair_of(
     if words.match_words != "exact":
         same = slice(None) if test_brackets.shared is None else test_brackets.shared
         word = test_brackets.word.copy()
-        word[same] = gold_brackets.word[same]  # what fits is the same word, whatever its form
+        word[same] = gold_brackets.word[same]  # matched words are the same word, whatever their form
         test_brackets = replace(test_brackets, word=word)
     gold_brackets = replace(gold_brackets, labels=numbers.strings)
     test_brackets = replace(test_brackets, labels=numbers.strings)
@@ -266,10 +264,10 @@ def pair_of(
 
 
 class _TestTokens:
-    """Properties of the test tokens: the same as of the gold tokens, but where words were aligned by edit distance.
+    """Properties of the test tokens: those of the gold tokens, except in sentences aligned by edit distance.
 
-    There the gold token that a test token is aligned with decides, and a token of the test sentence alone by its own tag.
-    ``gold_shared`` and ``test_shared`` mark the tokens that both sides have; None: all.
+    There each test token has the properties of the gold token it is aligned with; if it has none, its own tag decides whether it is
+    kept. ``gold_shared`` and ``test_shared`` mark the tokens that both sides have (None: all).
     """
 
     def __init__(self, common: Common, alignment: Alignment, preset: Preset, keep: Mask) -> None:

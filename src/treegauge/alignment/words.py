@@ -1,12 +1,12 @@
-"""Equality of words, without the escapes and quotation styles in which treebanks and parsers differ, or more loosely.
+"""Words and tokens: when two words are the same, and which tokens a preset deletes.
 
-``exact``: the same word, however brackets, slashes and quotation marks are written. ``case``: also in capitals or not. ``loose``:
-also in another normal form of Unicode, with other escapes, quotation marks, dashes or invisible characters, and a word may be
-``<unk>``. ``length``: any word equals any other, so that sentences fit that have equally many.
+Words are compared in one of four ways. ``exact``: brackets, slashes and quotation marks may be escaped or written differently, and
+all else must be the same. ``case``: upper and lower case are the same too. ``loose``: so are Unicode normal forms, HTML entities
+and other escapes, kinds of quotation marks and dashes, and invisible characters; ``<unk>`` equals any word. ``length``: any word
+equals any other, so that sentences match if they have the same number of words.
 
-Treebanks without some of their tokens: the nodes stay, and spans close up.
-
-Traces are not words: a gold tree with them and a parse without them are over the same sentence.
+A treebank without some of its tokens keeps all its nodes; spans close up. Traces are not words: a gold tree with traces and a parse
+without them are trees of the same sentence.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ import unicodedata
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int32, Treebank
+from treegauge.trees.treebank import Int32, Mask, Treebank
 
 __all__ = [
     "MATCH_WORDS",
@@ -36,10 +35,9 @@ __all__ = [
     "without_traces",
 ]
 
-Mask = NDArray[np.bool_]
 
 MATCH_WORDS = ("exact", "case", "loose", "length")
-"""The ways to say when two words are the same, from the strictest to the loosest."""
+"""The ways of comparing words, from the strictest to the loosest."""
 
 _PLAIN = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
@@ -51,7 +49,7 @@ _VARIABLE = frozenset("".join(_PLAIN.values()))
 
 
 def plain_word(word: str) -> str:
-    r"""A word without escapes, and with quotation marks of one kind.
+    r"""A word without escapes and with quotation marks of one kind.
 
     >>> plain_word("-LCB-"), plain_word(r"1\/2"), plain_word("``"), plain_word("don’t")
     ('{', '1/2', '"', "don't")
@@ -64,7 +62,7 @@ def plain_word(word: str) -> str:
     return word
 
 
-# Texts, not compiled patterns: re compiles one when it is first used, and remembers it; most runs use none of them.
+# Strings rather than compiled patterns: re compiles and caches each when it is first used, and most runs use none.
 _BRACKET = r"(?i)-[lr][rsc]b-"
 _UNKNOWN = r"(?i)[<\[(*_@$-]*(unk|unknown|oov)[>\])*_@$-]*|unk-[\w-]+"
 _ESCAPED = r"\\(?=[^\w\s])"
@@ -74,7 +72,7 @@ _DASHES = "[-‐‑‒–—―−]+"
 
 
 def is_unknown_word(word: str) -> bool:
-    """Whether a word stands for any word that a parser does not know.
+    """Whether a word is a placeholder for words that a parser does not know.
 
     >>> [is_unknown_word(word) for word in ("<unk>", "[UNK]", "UNK", "UNK-LC-ing", "trunk")]
     [True, True, True, True, False]
@@ -83,7 +81,7 @@ def is_unknown_word(word: str) -> bool:
 
 
 def loose_word(word: str) -> str:
-    r"""A word without anything in which two writings of it may differ: case, normal form, escapes, quotes, dashes, what is unseen.
+    r"""A word in a form in which case, normal form, escapes, quotation marks, dashes and invisible characters no longer differ.
 
     >>> loose_word("Caf\u0065\u0301") == loose_word("CAFÉ"), loose_word("&quot;"), loose_word(r"\("), loose_word("S.\u00a0A.")
     (True, "'", '(', 's.a.')
@@ -98,7 +96,7 @@ def loose_word(word: str) -> str:
 
 
 def _with_brackets(word: str) -> str:
-    """A word whose escaped brackets are in capitals, as they are where nobody changed the case of a whole file."""
+    """A word with escaped brackets in upper case again (``-lrb-`` becomes ``-LRB-``)."""
     return re.sub(_BRACKET, lambda found: found[0].upper(), word) if "-" in word else word
 
 
@@ -120,7 +118,7 @@ def matched_word(word: str, match_words: str = "exact") -> str:
 
 
 def sentence_text(words: list[str], match_words: str = "exact") -> str:
-    """The characters of a sentence, however it is cut into words; word forms that do not matter still tell sentences apart.
+    """The characters of a sentence, however it is tokenised; ``length`` compares them as ``exact`` does, to tell sentences apart.
 
     >>> sentence_text(["ca", "n’t"]) == sentence_text(["can", "'t"])
     True
@@ -130,14 +128,14 @@ def sentence_text(words: list[str], match_words: str = "exact") -> str:
 
 
 def letters(text: str) -> str:
-    """The text by which a sentence is recognised: its letters and digits, or all of it if it has none."""
+    """The text that identifies a sentence: its letters and digits, or all of it if it has none."""
     return "".join(filter(str.isalnum, text)) or text
 
 
 class WordNumbers:
-    """Numbers for words, equal where the plain words are, or where the preset takes them as equal.
+    """Numbers for words: the same number for words that are the same, or that the preset treats as equal.
 
-    It goes with any number of treebanks: a vocabulary that comes again is not numbered again.
+    One object serves any number of treebanks; a vocabulary that was numbered recently is not numbered again.
 
     >>> numbers = WordNumbers(Preset(equal_words=(("colour", "color"),)))
     >>> numbers.of(("``", "colour")).tolist(), numbers.of(("color", "red", "''")).tolist()
@@ -150,7 +148,7 @@ class WordNumbers:
         for word, other in _representatives(preset.equal_words, match_words).items():
             self._numbers[word] = self._numbers.setdefault(other, len(self._numbers))
         self._equal = frozenset(self._numbers)
-        self._written: dict[str, int] = {}  # twice the number, and one more for a word that may be written otherwise
+        self._written: dict[str, int] = {}  # twice the number, plus one if other spellings have the same number
         self._recent: deque[tuple[tuple[str, ...], Int32, Mask]] = deque(maxlen=4)
 
     def of(self, vocabulary: tuple[str, ...]) -> Int32:
@@ -158,11 +156,11 @@ class WordNumbers:
         return self._numbered(vocabulary)[1]
 
     def has_variants(self, vocabulary: tuple[str, ...]) -> Mask:
-        """For each word, whether it may be written otherwise and still have its number."""
+        """For each word, whether other spellings may have the same number."""
         return self._numbered(vocabulary)[2]
 
     def is_unknown(self, vocabulary: tuple[str, ...]) -> Mask:
-        """For each word, whether it stands for any word, which only loose matching allows."""
+        """For each word, whether it matches any word, as placeholders do in loose matching."""
         if self.match_words != "loose":
             return np.zeros(max(len(vocabulary), 1), dtype=np.bool_)
         return np.array([is_unknown_word(word) for word in vocabulary] or [False], dtype=np.bool_)
@@ -190,7 +188,7 @@ class WordNumbers:
 
 
 def _representatives(pairs: tuple[tuple[str, str], ...], match_words: str = "exact") -> dict[str, str]:
-    """One word for all that are equal, through any number of pairs.
+    """For each word of the pairs, one word that stands for all words equal to it, directly or through others.
 
     >>> _representatives((("a", "b"), ("b", "c")))
     {'a': 'a', 'b': 'a', 'c': 'a'}
@@ -233,7 +231,7 @@ def is_deleted(bank: Treebank, preset: Preset) -> Mask:
 
 
 def without_tokens(bank: Treebank, left_out: Mask) -> Treebank:
-    """The treebank without the marked tokens; a node left without words spans nothing.
+    """The treebank without the marked tokens; a node that has no words left spans nothing.
 
     >>> bank = Treebank.parse("(S (NP (-NONE- *)) (VP (V go) (. .)))")
     >>> without_tokens(bank, has_tag(bank, frozenset({"-NONE-"}))).words(0)
@@ -250,7 +248,7 @@ def without_tokens(bank: Treebank, left_out: Mask) -> Treebank:
 def without_traces(bank: Treebank, preset: Preset) -> Treebank:
     """The treebank without the tokens that a preset leaves out of both scoring and length (``-NONE-``).
 
-    Each side's own tags decide, as no parser tags a word so. The nodes stay; those left without words span nothing.
+    The tags of the treebank itself decide, since no parser tags a word so. Nodes that have no words left span nothing.
 
     >>> from treegauge.presets import load_preset
     >>> bank = Treebank.parse("(S (NP (-NONE- *)) (VP (V go) (. .)))")

@@ -1,4 +1,4 @@
-"""Chunks: candidates, Abney's models 0 to S, the entropy of recognising them, and conlleval's scores."""
+"""Chunks: Abney's models 0 to S of chunk candidates, the entropy of chunk recognition, and conlleval's scores."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Sentences cut into chunks: non-recursive pieces of phrases that partition the sentence (Abney 1993).
 
-A word outside every chunk is a Null chunk of its own. Chunk candidates (x, i, j), every category over every span, are arrays: the
-spans of a sentence of n words are numbered (0,1), (0,2) ... (0,n), (1,2) ...; a model's answer for a sentence has a row per span
-and a column per category.
+A word outside all chunks is a Null chunk of its own. A chunk candidate (x, i, j) is a category over a span. The spans of a sentence
+of n words are numbered (0,1), (0,2) ... (0,n), (1,2) ...; arrays of values for all candidates have a row per span and a column per
+category.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ __all__ = [
     "span_row",
     "spans",
     "truth",
+    "with_null_chunks",
 ]
 
 NULL = "Null"
@@ -78,7 +79,7 @@ class ChunkedSentence:
         >>> ChunkedSentence.from_iob(["He", "sat", "."], ["PRP", "VBD", "."], ["B-NP", "B-VP", "O"]).chunks[2]
         Chunk(category='Null', start=2, end=3)
         """
-        return cls(tuple(words), tuple(tags), tuple(_with_null(chunks_of_iob(iob), len(words))))
+        return cls(tuple(words), tuple(tags), tuple(with_null_chunks(chunks_of_iob(iob), len(words))))
 
 
 SCHEMES = ("conlleval", "bioes")
@@ -89,10 +90,10 @@ _NEIGHBOURS_CHANGE = frozenset({("B", "B"), ("I", "B"), ("E", "E"), ("E", "I")})
 def chunks_of_iob(iob: Sequence[str], scheme: str = "conlleval") -> list[Chunk]:
     """The chunks of a column of marks such as B-NP, I-NP and O, as conlleval reads it (Tjong Kim Sang and Veenstra 1999).
 
-    IOB1, IOB2, IOE1 and IOE2 need no telling apart: between two words of one category a chunk ends and another begins at ``B``
-    behind ``B`` or ``I``, and at ``E`` or ``I`` behind ``E``; a word of another category always begins a chunk. With the scheme
-    ``bioes``, ``B`` and ``S`` begin a chunk, and one ends behind ``E`` and ``S`` (``L`` and ``U`` are other names of these two);
-    conlleval does not know ``S``, and takes ``E-NP B-NP`` and ``S-NP S-NP`` as one chunk.
+    IOB1, IOB2, IOE1 and IOE2 need not be told apart: between two words of the same category, a new chunk begins at ``B`` after
+    ``B`` or ``I``, and at ``E`` or ``I`` after ``E``; a word of another category always begins a chunk. With the scheme ``bioes``,
+    a chunk begins at ``B`` and ``S`` and ends after ``E`` and ``S`` (``L`` and ``U`` are other names of these two). conlleval has
+    no rule for ``S``, and reads ``E-NP B-NP`` and ``S-NP S-NP`` as one chunk each.
 
     >>> chunks_of_iob(["B-NP", "I-NP", "I-VP", "O", "I-NP"])
     [Chunk(category='NP', start=0, end=2), Chunk(category='VP', start=2, end=3), Chunk(category='NP', start=4, end=5)]
@@ -125,7 +126,7 @@ def _changes_bioes(before: str, letter: str) -> bool:
 
 
 def iob_of_chunks(chunks: Iterable[Chunk], length: int) -> list[str]:
-    """The column that marks chunks; Null chunks are outside.
+    """The IOB2 marks of some chunks; the words of Null chunks are outside.
 
     >>> iob_of_chunks([Chunk("NP", 0, 2), Chunk("Null", 2, 3)], 3)
     ['B-NP', 'I-NP', 'O']
@@ -137,7 +138,8 @@ def iob_of_chunks(chunks: Iterable[Chunk], length: int) -> list[str]:
     return marks
 
 
-def _with_null(chunks: Sequence[Chunk], length: int) -> list[Chunk]:
+def with_null_chunks(chunks: Sequence[Chunk], length: int) -> list[Chunk]:
+    """The chunks of a sentence from left to right, with a Null chunk for each word outside them."""
     filled: list[Chunk] = []
     place = 0
     for chunk in [*chunks, Chunk("", length, length)]:
@@ -148,7 +150,7 @@ def _with_null(chunks: Sequence[Chunk], length: int) -> list[Chunk]:
 
 
 def categories_of(sentences: Iterable[ChunkedSentence]) -> tuple[str, ...]:
-    """All categories in order of name, Null last (it is one even where no word is outside)."""
+    """All categories, sorted by name, with Null last, which is always included."""
     found = {chunk.category for sentence in sentences for chunk in sentence.chunks} - {NULL}
     return (*sorted(found), NULL)
 
@@ -185,7 +187,7 @@ def span_lengths(n: int) -> NDArray[np.int64]:
 
 
 def truth(n: int, chunks: Sequence[Chunk], categories: Sequence[str]) -> NDArray[np.bool_]:
-    """A mask of the candidates that are chunks; a chunk of a category that is not among ``categories`` is left out."""
+    """A mask of the candidates that are true chunks; chunks of categories that are not in ``categories`` are left out."""
     number = {category: index for index, category in enumerate(categories)}
     true = np.zeros((n_spans(n), len(categories)), dtype=np.bool_)
     for chunk in chunks:

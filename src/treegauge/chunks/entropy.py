@@ -1,12 +1,12 @@
 """Abney's measures: entropy in bits per candidate and per sentence, expected precision and recall, blame and coverage.
 
-H is the mean of -lg P(E_c | c) over candidates, E_c being T for a true chunk and not-T otherwise. A candidate whose event has
-probability 0 is impossible; such events are counted, and H is given with P clipped to [eps, 1 - eps] so that one of them does
-not hide all else.
+H is the mean of -lg P(E_c | c) over candidates, where the event E_c is T for a true chunk and not-T otherwise. An event of
+probability 0 is impossible; such events are counted, and H is given with P clipped to [eps, 1 - eps], so that a single one does not
+make it infinite.
 
-The probabilities of another chunker's candidates are given as they are or through an IOB tagger's marginals: a tagger that gives
- each word a distribution over B-X, I-X and O makes a candidate (x, i, j) as probable as the product of its marks
-and of a following mark that does not continue x, as if words were independent.
+The probabilities of another chunker's candidates are given directly, or as the marginals of an IOB tagger, which gives each word a
+distribution over B-X, I-X and O. The probability of a candidate (x, i, j) is then the product of the probabilities of its marks,
+and of the next mark not continuing x, as if words were independent.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from treegauge.chunks.corpus import NULL, n_spans, span_row
 from treegauge.errors import FormatError
+from treegauge.metrics.metric import ratio
 
 __all__ = ["EPS", "Blame", "EntropyCounts", "from_candidates", "from_iob_marginals", "read_candidates", "read_marginals"]
 
@@ -27,13 +28,9 @@ Array = NDArray[np.float64]
 EPS = 1e-6
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else math.nan
-
-
 @dataclass(frozen=True)
 class Blame:
-    """The share of the entropy that a category causes, and the share one would expect if entropy ignored categories."""
+    """The share of the entropy that a category causes, and the shares to expect if entropy did not depend on categories."""
 
     category: str
     share: float
@@ -44,7 +41,7 @@ class Blame:
 
 @dataclass
 class EntropyCounts:
-    """Sums over candidates from which every measure follows; they add, sentence by sentence and corpus by corpus.
+    """Sums over candidates from which all measures follow; sentences can be added one by one.
 
     Per category: ``candidates``, ``true``, ``covered``, ``covered_true``, clipped bits of all and of covered candidates.
     """
@@ -68,7 +65,7 @@ class EntropyCounts:
                 setattr(self, name, np.zeros(len(self.categories)))
 
     def add(self, probability: Array, is_true: NDArray[np.bool_], covered: Array | None = None, *, eps: float = EPS) -> None:
-        """Count one sentence: P(T | c) for every span and category, which are true, and how far the grammar covers each."""
+        """Add one sentence, given P(T | c) of every candidate, whether it is a true chunk, and its coverage by the grammar."""
         covered = np.zeros_like(probability) if covered is None else covered
         event = np.where(is_true, probability, 1.0 - probability)
         possible = event > 0
@@ -95,24 +92,24 @@ class EntropyCounts:
 
     @property
     def bits_per_candidate(self) -> float:
-        """H without clipping: infinite as soon as one event was impossible."""
-        return math.inf if self.impossible else _ratio(self.bits, self.n_candidates)
+        """H without clipping, which is infinite if an event was impossible."""
+        return math.inf if self.impossible else ratio(self.bits, self.n_candidates)
 
     @property
     def bits_per_sentence(self) -> float:
-        return math.inf if self.impossible else _ratio(self.bits, self.sentences)
+        return math.inf if self.impossible else ratio(self.bits, self.sentences)
 
     @property
     def clipped_bits_per_candidate(self) -> float:
-        return _ratio(float(self.clipped_bits.sum()), self.n_candidates)
+        return ratio(float(self.clipped_bits.sum()), self.n_candidates)
 
     @property
     def clipped_bits_per_sentence(self) -> float:
-        return _ratio(float(self.clipped_bits.sum()), self.sentences)
+        return ratio(float(self.clipped_bits.sum()), self.sentences)
 
     @property
     def log10_perplexity(self) -> float:
-        """The power of ten of 2^(aH), the number of equally likely parses per sentence, a candidates per sentence."""
+        """The base-10 logarithm of 2^(aH), the number of equally likely parses of a sentence with a candidates."""
         return self.bits_per_sentence * math.log10(2)
 
     @property
@@ -121,23 +118,23 @@ class EntropyCounts:
 
     @property
     def expected_precision(self) -> float:
-        return _ratio(self.expected_true_yes, self.expected_yes)
+        return ratio(self.expected_true_yes, self.expected_yes)
 
     @property
     def expected_recall(self) -> float:
-        return _ratio(self.expected_true_yes, self.n_true)
+        return ratio(self.expected_true_yes, self.n_true)
 
     def blame(self) -> list[Blame]:
         """Each category's share of the clipped entropy, beside the share of candidates, covered candidates and true chunks."""
         shares = (self.clipped_bits, self.candidates, self.covered, self.true)
         return [
-            Blame(category, *(_ratio(float(column[index]), float(column.sum())) for column in shares))
+            Blame(category, *(ratio(float(column[index]), float(column.sum())) for column in shares))
             for index, category in enumerate(self.categories)
         ]
 
 
 def from_candidates(length: int, candidates: Iterable[tuple[str, int, int, float]], categories: Sequence[str]) -> Array:
-    """P(T) of every candidate of a sentence, from those that are given; the others have probability 0.
+    """P(T) of every candidate of a sentence; candidates that are not given have probability 0.
 
     >>> from_candidates(2, [("NP", 0, 2, 0.75)], ["NP", "Null"])[span_row(2, 0, 2)].tolist()
     [0.75, 0.0]

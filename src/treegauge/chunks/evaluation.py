@@ -1,6 +1,6 @@
 """Evaluation of chunk models: Abney's two tables, blame and coverage; and conlleval's scores of any chunker (CoNLL-2000).
 
-For conlleval a chunk is right if its category and both ends are; accuracy counts equal marks word by word.
+For conlleval, a chunk is right if its category and both ends are right; accuracy is the share of words with the right mark.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from treegauge.chunks.corpus import ChunkedSentence, categories_of, chunks_of_io
 from treegauge.chunks.entropy import EPS, EntropyCounts
 from treegauge.chunks.models import Models, SequenceModel, SequenceScores, Tagged
 from treegauge.errors import MismatchError
+from treegauge.metrics.metric import ratio
 from treegauge.tables import Table
 
 __all__ = [
@@ -38,7 +39,7 @@ EPS_RANGE = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
 @dataclass
 class Evaluation:
-    """The scores of each model on a corpus; ``sensitivity[eps][name]`` is b/s with P clipped at other eps."""
+    """The scores of each model on a corpus; ``sensitivity[eps][name]`` is bits per sentence with P clipped at another eps."""
 
     categories: tuple[str, ...]
     counts: dict[str, EntropyCounts]
@@ -55,9 +56,9 @@ def evaluate(
     eps_range: Sequence[float] = EPS_RANGE,
     advance: Callable[[], None] = lambda: None,
 ) -> Evaluation:
-    """Every model on every test sentence; ``advance`` is called after each sentence.
+    """The scores of every model on the test sentences; ``advance`` is called after each sentence.
 
-    Categories that only the test corpus has are candidates too; if they are given, the sentences are read only once.
+    Categories that occur only in the test corpus are candidates too; if ``categories`` is given, the sentences are read only once.
     """
     if categories is None:
         test = list(test)
@@ -95,7 +96,7 @@ def entropy_of(
     categories: tuple[str, ...],
     eps: float = EPS,
 ) -> EntropyCounts:
-    """The entropy of any chunker's candidate probabilities, given sentence by sentence."""
+    """The entropy of any chunker, given the probabilities of its candidates sentence by sentence."""
     counts = EntropyCounts(categories)
     for sentence, probability in zip(sentences, probabilities, strict=True):
         counts.add(probability, truth(len(sentence), sentence.chunks, categories), eps=eps)
@@ -130,7 +131,7 @@ def measure_table(evaluation: Evaluation) -> Table:
 
 
 def chunker_table(counts: EntropyCounts) -> Table:
-    """The measures of another chunker's candidates, in one row."""
+    """The measures of another chunker, in one row."""
     return Table("Entropy of this chunker", _MEASURES, (_measures(counts),), notes=(_CLIPPED,), percent=("EP", "ER"))
 
 
@@ -153,21 +154,17 @@ def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "cover
 def coverage_table(evaluation: Evaluation, model: str = "G") -> Table:
     """The share of candidates, true chunks and entropy that the grammar covers."""
     counts = evaluation.counts[model]
+    bits = float(counts.clipped_bits.sum())
     rows = [
-        ("candidates", counts.n_candidates, float(counts.covered.sum()) / counts.n_candidates if counts.n_candidates else math.nan),
-        ("true chunks", counts.n_true, float(counts.covered_true.sum()) / counts.n_true if counts.n_true else math.nan),
-        ("bits", float(counts.clipped_bits.sum()), _share(counts)),
+        ("candidates", counts.n_candidates, ratio(float(counts.covered.sum()), counts.n_candidates)),
+        ("true chunks", counts.n_true, ratio(float(counts.covered_true.sum()), counts.n_true)),
+        ("bits", bits, ratio(float(counts.clipped_bits_covered.sum()), bits)),
     ]
     return Table(f"Coverage by the grammar of model {model}", ("what", "total", "covered"), tuple(rows), percent=("covered",))
 
 
-def _share(counts: EntropyCounts) -> float:
-    total = float(counts.clipped_bits.sum())
-    return float(counts.clipped_bits_covered.sum()) / total if total else math.nan
-
-
 def sensitivity_table(evaluation: Evaluation) -> Table:
-    """Bits per sentence as eps changes: how much the impossible events weigh."""
+    """Bits per sentence by eps, which shows the weight of impossible events."""
     names = tuple(evaluation.counts)
     rows = tuple((f"{eps:g}", *(values[name] for name in names)) for eps, values in evaluation.sensitivity.items())
     return Table("Bits per sentence by eps", ("eps", *names), rows)
@@ -175,7 +172,7 @@ def sensitivity_table(evaluation: Evaluation) -> Table:
 
 @dataclass
 class ChunkScores:
-    """Counts over sentences; they add."""
+    """Counts of marks and chunks over sentences."""
 
     words: int = 0
     right_marks: int = 0
@@ -184,7 +181,7 @@ class ChunkScores:
     correct: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, gold: Sequence[str], test: Sequence[str], schemes: tuple[str, str] = ("conlleval", "conlleval")) -> None:
-        """Count one sentence, given the two columns of marks and how each is read (:func:`~treegauge.chunks.chunks_of_iob`)."""
+        """Add one sentence, given the two columns of marks and their schemes (see :func:`~treegauge.chunks.chunks_of_iob`)."""
         if len(gold) != len(test):
             raise MismatchError(f"a sentence has {len(gold)} gold and {len(test)} test marks")
         gold_chunks, test_chunks = set(chunks_of_iob(gold, schemes[0])), set(chunks_of_iob(test, schemes[1]))
@@ -198,7 +195,7 @@ class ChunkScores:
     def of(
         cls, sentences: Iterable[tuple[Sequence[str], Sequence[str]]], schemes: tuple[str, str] = ("conlleval", "conlleval")
     ) -> ChunkScores:
-        """The scores of (gold, test) columns of marks.
+        """The scores of some sentences, given as (gold, test) columns of marks.
 
         >>> scores = ChunkScores.of([(["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "O"])])
         >>> scores.precision(), scores.recall(), round(scores.f1(), 3)
@@ -211,31 +208,27 @@ class ChunkScores:
 
     @property
     def accuracy(self) -> float:
-        return _ratio(self.right_marks, self.words)
+        return ratio(self.right_marks, self.words)
 
     def precision(self, category: str | None = None) -> float:
         """The share of found chunks that are right; of one category, or of all."""
-        return _ratio(_count(self.correct, category), _count(self.found, category))
+        return ratio(_count(self.correct, category), _count(self.found, category))
 
     def recall(self, category: str | None = None) -> float:
         """The share of true chunks that were found."""
-        return _ratio(_count(self.correct, category), _count(self.true, category))
+        return ratio(_count(self.correct, category), _count(self.true, category))
 
     def f1(self, category: str | None = None) -> float:
         """2 * correct / (true + found)."""
-        return _ratio(2 * _count(self.correct, category), _count(self.true, category) + _count(self.found, category))
+        return ratio(2 * _count(self.correct, category), _count(self.true, category) + _count(self.found, category))
 
 
 def _count(counter: Counter[str], category: str | None) -> int:
     return counter.total() if category is None else counter[category]
 
 
-def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else float("nan")
-
-
 def conlleval_printout(scores: ChunkScores) -> Iterator[str]:
-    """The lines that conlleval prints: what is undefined is 0, and FB1 is computed from precision and recall in percent."""
+    """The lines that conlleval prints; undefined rates are 0, and FB1 is computed from precision and recall in per cent."""
     yield (
         f"processed {scores.words} tokens with {scores.true.total()} phrases; "
         f"found: {scores.found.total()} phrases; correct: {scores.correct.total()}."

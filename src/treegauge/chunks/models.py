@@ -1,13 +1,13 @@
 """Abney's models of a chunk candidate, 0, 1, XK, G and C, and model S of whole chunk sequences.
 
 The first five give P(T | candidate), the probability that a candidate is a true chunk, for all candidates of a sentence at once.
-Estimates are plain proportions. Models 1 and XK come from corpus 1; the rules x -> tags of G and C come from corpus 1 and their
-probabilities from corpus 2; where no rule applies, C falls back to G and G to XK.
+Estimates are plain proportions. Models 1 and XK are estimated from corpus 1; the rules x -> tags of G and C come from corpus 1, and
+their probabilities from corpus 2. If no rule applies, C falls back to G, and G to XK.
 
-In model S a candidate that starts at position i is chosen with probability
-proportional to its P(T | c) by model G, and the sequence goes on at its end; the entropy of a sentence is -lg P(true sequence).
+Model S generates a sequence from left to right: at position i, one of the candidates that start there is chosen with a probability
+proportional to its P(T | c) by model G, and the sequence continues at its end. The entropy of a sentence is -lg P(true sequence).
 
-A model file has the models' tables, the rules, and the tagger if tags are not taken as given.
+A model file holds the tables of the models, the rules, and the tagger, unless gold tags are used.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from treegauge.chunks.corpus import Chunk, ChunkedSentence, n_spans, span_lengths, span_row, spans, truth
 from treegauge.chunks.tagger import CertainTags, HmmTagger, TagLattice
 from treegauge.io.archive import read_archive, write_archive
+from treegauge.metrics.metric import ratio
 
 __all__ = [
     "BestSequence",
@@ -42,7 +43,7 @@ Array = NDArray[np.float64]
 
 
 class CandidateModel(Protocol):
-    """Gives, for all candidates of a sentence, the probability of being a true chunk."""
+    """A model of the probability that a candidate is a true chunk, for all candidates of a sentence."""
 
     def probabilities(self, tags: TagLattice) -> Array:
         """A row per span, a column per category."""
@@ -62,7 +63,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class ByLength:
-    """Model XK: the probability depends on category and length; (x, k) never seen has probability 0."""
+    """Model XK: the probability depends on category and length; a pair (x, k) that was never seen has probability 0."""
 
     table: Array
     """A row per length (row 0 unused), a column per category."""
@@ -80,7 +81,7 @@ class RuleTrie:
         self.children: list[dict[str, int]] = [{}]
 
     def add(self, tags: Iterable[str]) -> int:
-        """The node of a tag sequence, made if need be."""
+        """The node of a tag sequence, which is added if it is new."""
         node = 0
         for tag in tags:
             if tag not in self.children[node]:
@@ -90,7 +91,7 @@ class RuleTrie:
         return node
 
     def matches(self, tags: TagLattice) -> Iterator[tuple[int, int, float, Sequence[tuple[str, float]]]]:
-        """Every (span row, node, probability of its tags, following tags) whose tag sequence is in the trie."""
+        """All (span row, node, probability of its tags, following tags) whose tag sequence is in the trie."""
         n = len(tags)
         for start in range(n):
             frontier = [(0, 1.0, tags.first(start))]
@@ -112,8 +113,10 @@ class RuleTrie:
 
 @dataclass(frozen=True)
 class ChunkRules:
-    """The rules of model G: for each tag sequence and category whether it is a rule, and its probability (nan: corpus 2 never
-    shows it, so it does not match)."""
+    """The rules of model G: for each tag sequence and category, whether it is a rule, and its probability.
+
+    The probability is nan if corpus 2 does not have the tag sequence; then the rule does not apply.
+    """
 
     trie: RuleTrie
     is_rule: NDArray[np.bool_]
@@ -124,7 +127,7 @@ class ChunkRules:
         return int(self.is_rule.sum())
 
     def coverage(self, tags: TagLattice) -> Array:
-        """The probability that a candidate's tags are those of a rule: 0 or 1 for certain tags."""
+        """For each candidate, the probability that its tags are those of a rule, which is 0 or 1 if tags are certain."""
         mass = np.zeros((n_spans(len(tags)), self.is_rule.shape[1]))
         for row, node, share, _ in self.trie.matches(tags):
             mass[row] += share * self.is_rule[node]
@@ -133,7 +136,7 @@ class ChunkRules:
 
 @dataclass(frozen=True)
 class ByTags:
-    """Model G: P(T | x, tags), summed over the possible tag sequences; XK for those that match no rule."""
+    """Model G: P(T | x, tags), summed over the possible tag sequences; XK for those to which no rule applies."""
 
     grammar: ChunkRules
     otherwise: ByLength
@@ -151,7 +154,7 @@ class ByTags:
 
 @dataclass(frozen=True)
 class ByContext:
-    """Model C: as G, with the following tag; ``contexts[node][tag]`` holds the probabilities by category (nan: use G)."""
+    """Model C: like G, but given the following tag too; ``contexts[node][tag]`` has the probabilities by category (nan: use G)."""
 
     grammar: ChunkRules
     contexts: dict[int, dict[str, Array]]
@@ -173,7 +176,7 @@ class ByContext:
 
 @dataclass(frozen=True)
 class Models:
-    """The models of one training, by name, with the categories their columns stand for."""
+    """The models from one training run, and the categories of their columns."""
 
     categories: tuple[str, ...]
     zero: Constant
@@ -188,7 +191,7 @@ class Models:
         return self.by_tags.grammar
 
     def with_categories(self, categories: Sequence[str]) -> Models:
-        """The same models where more categories are candidates: in training they were never seen, so only 0 and 1 allow them."""
+        """The models with more categories as candidates; since these did not occur in training, only models 0 and 1 allow them."""
         new = len([category for category in categories if category not in self.categories])
         if not new:
             return self
@@ -213,7 +216,7 @@ class Models:
         )
 
     def by_name(self) -> dict[str, CandidateModel]:
-        """The models as the paper names and orders them."""
+        """The models by their names in the paper, in its order."""
         return {"0": self.zero, "1": self.one, "XK": self.by_length, "G": self.by_tags, "C": self.by_context}
 
 
@@ -256,7 +259,7 @@ def _length_proportions(corpus: Sequence[Tagged], categories: Sequence[str]) -> 
 
 
 def _rules(corpus: Sequence[Tagged], categories: Sequence[str]) -> tuple[RuleTrie, set[tuple[int, int]], set[tuple[int, str, int]]]:
-    """The rules x -> tags that true chunks show, and those with the tag that followed."""
+    """The rules x -> tags of the true chunks, and the same with the following tag."""
     number = {category: index for index, category in enumerate(categories)}
     trie = RuleTrie()
     rules: set[tuple[int, int]] = set()
@@ -405,28 +408,27 @@ class SequenceScores:
     def bits_per_sentence(self) -> float:
         if self.impossible:
             return math.inf
-        return self.bits / self.sentences if self.sentences else math.nan
+        return ratio(self.bits, self.sentences)
 
     @property
     def finite_bits_per_sentence(self) -> float:
         """The mean over the sentences whose true sequence is possible."""
-        possible = self.sentences - self.impossible
-        return self.bits / possible if possible else math.nan
+        return ratio(self.bits, self.sentences - self.impossible)
 
     @property
     def precision(self) -> float:
-        return self.correct / self.predicted if self.predicted else math.nan
+        return ratio(self.correct, self.predicted)
 
     @property
     def recall(self) -> float:
-        return self.correct / self.true if self.true else math.nan
+        return ratio(self.correct, self.true)
 
 
 _SCHEMA, _VERSION = "treegauge-chunks", 1
 
 
 def save_models(path: str | Path, models: Models, tagger: HmmTagger | None, trained_on: str) -> None:
-    """Write the models, and the tagger they were trained with (None: gold tags), whole or not at all."""
+    """Write the models, and the tagger they were trained with (None: gold tags), atomically."""
     names = [tag for children in models.grammar.trie.children for tag in children]
     contexts = [(node, tag, row) for node, rows in models.by_context.contexts.items() for tag, row in rows.items()]
     document: dict[str, Any] = {

@@ -1,32 +1,47 @@
-"""Chunked sentences from files: CoNLL-2000 columns as they are, any other treebank by Abney's definition of a chunk.
+"""Chunks from files: CoNLL-2000 columns as they are, and any other treebank by Abney's definition of a chunk.
 
-By that definition chunks are non-recursive pieces of phrases, from their beginning up to the head. A chunk
-ends with its head word; complements and modifiers after the head make chunks of their own. A preposition takes the
-noun chunk after it into one PP chunk, a chain of auxiliaries the main verb into one VP chunk. Before a head, words and phrases
-of words only (adjectives, numbers, adverbs) belong to the chunk; a larger phrase there, such as a possessor, is cut off and
-stands alone. Words that no chunk takes are Null chunks.
+By that definition, chunks are non-recursive pieces of phrases. A chunk extends from the beginning of a phrase to its head word;
+complements and modifiers after the head are chunks of their own. A preposition and the noun chunk after it are one PP chunk, and so
+are a chain of auxiliaries and the main verb one VP chunk. Before the head, words, and phrases of words only (adjectives, numbers,
+adverbs), belong to the chunk; a larger phrase, such as a possessor, is a chunk of its own. Other words are Null chunks.
+
+:class:`ChunkFile` reads sentences with their chunks, :class:`MarkFile` columns of chunk marks as they are, for conlleval's scores.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from treegauge.chunks.corpus import NULL, Chunk, ChunkedSentence
-from treegauge.errors import InputError
+from treegauge.chunks.corpus import Chunk, ChunkedSentence, iob_of_chunks, with_null_chunks
+from treegauge.errors import EncodingError, FormatError, InputError
 from treegauge.io import stream
+from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
 from treegauge.io.formats import detect_format
 from treegauge.io.sources import ReadOptions, Source, Text, find_sources
 from treegauge.normalise.heads import HeadRules, head_rules
 from treegauge.normalise.labels import base_label, strip_functions
 from treegauge.normalise.pruning import remove_traces
 from treegauge.trees import Tree, Treebank
+from treegauge.trees.bracketed import restore_word
 
-__all__ = ["ChunkFile", "chunk_file", "chunk_trees", "chunked_sentences", "chunks_of_tree", "iob_columns", "read_chunks"]
+__all__ = [
+    "ChunkFile",
+    "MarkFile",
+    "MarkedSentence",
+    "chunk_file",
+    "chunk_trees",
+    "chunked_sentences",
+    "chunks_of_tree",
+    "iob_columns",
+    "read_chunks",
+]
 
 _CHUNKED = frozenset({"NP", "VP", "PP", "ADJP", "ADVP", "QP", "WHNP", "WHPP", "WHADVP", "WHADJP", "PRT", "INTJ", "NX", "NAC"})
 _BEFORE_HEAD = frozenset({"ADJP", "ADVP", "QP", "NX", "NAC", "UCP", "PRT", "CONJP"})
@@ -34,7 +49,7 @@ _CLOSED_TO_HEADS = frozenset({"PP", "WHPP"})
 
 
 def chunk_trees(trees: Iterable[Tree], rules: str | HeadRules = "collins") -> Iterator[ChunkedSentence]:
-    """The trees as chunked sentences; traces are removed first, and trees without words left out."""
+    """The trees as chunked sentences; traces are removed first, and trees without words are left out."""
     for tree in trees:
         plain = remove_traces(tree)
         if plain is not None and plain.width:
@@ -57,19 +72,19 @@ def chunks_of_tree(tree: Tree, rules: str | HeadRules = "collins") -> list[Chunk
     finder = _ChunkFinder(head_rules(rules))
     finder.visit(tree, 0)
     taken = sorted(finder.chunks, key=lambda chunk: chunk.start)
-    return list(_with_null(taken, tree.width))
+    return with_null_chunks(taken, tree.width)
 
 
 @dataclass
 class _Open:
-    """A chunk that has begun at a word and waits for its head."""
+    """A chunk that has begun at some word and has not reached its head yet."""
 
     category: str
     start: int
 
 
 class _ChunkFinder:
-    """Walk a tree with a stack of (node, first word, the chunk that is open there)."""
+    """A traversal of a tree with a stack of (node, its first word, the chunk that is open there)."""
 
     def __init__(self, rules: HeadRules) -> None:
         self.rules = rules
@@ -81,7 +96,7 @@ class _ChunkFinder:
             stack.extend(self._step(*stack.pop()))
 
     def _step(self, node: Tree, start: int, opened: _Open | None) -> list[tuple[Tree, int, _Open | None]]:
-        """Take the chunk material of one node, and say which nodes remain to be visited."""
+        """Process one node, and return the nodes below it that remain to be visited."""
         label = base_label(node.label)
         if node.is_preterminal:
             if opened is not None:
@@ -106,7 +121,7 @@ class _ChunkFinder:
         return later
 
     def _last_of_chunk(self, node: Tree, label: str) -> int:
-        """The child in which the chunk ends: the head, but a PP's object or an auxiliary's verb phrase instead of it."""
+        """The index of the child in which the chunk ends: the head, a preposition's object, or an auxiliary's verb phrase."""
         head = self.rules.head_index(node)
         if label in _CLOSED_TO_HEADS or label == "VP":
             wanted = ("VP",) if label == "VP" else ("NP", "WHNP", "ADJP", "ADVP", "QP")
@@ -119,31 +134,22 @@ class _ChunkFinder:
 
 
 def _joins(child: Tree | str) -> bool:
-    """Whether something before the head belongs to the chunk: a word, or a modifier made of words only."""
+    """Whether a child before the head belongs to the chunk: a word, or a modifier that consists of words only."""
     if isinstance(child, str) or child.is_preterminal:
         return True
     of_words = all(isinstance(below, str) or below.is_preterminal for below in child.children)
     return base_label(child.label) in _BEFORE_HEAD and of_words
 
 
-def _with_null(chunks: list[Chunk], length: int) -> Iterator[Chunk]:
-    place = 0
-    for chunk in [*chunks, Chunk("", length, length)]:
-        yield from (Chunk(NULL, word, word + 1) for word in range(place, chunk.start))
-        if chunk.category:
-            yield chunk
-        place = chunk.end
-
-
 def read_chunks(path: str, options: ReadOptions = ReadOptions()) -> list[ChunkedSentence]:
-    """The sentences of a file; an empty one is an error, as there is nothing to learn from or to score."""
+    """The sentences of a file; a file without sentences is an error."""
     with chunk_file(path, options) as sentences:
         return list(sentences)
 
 
 @contextmanager
 def chunk_file(path: str, options: ReadOptions = ReadOptions()) -> Generator[ChunkFile]:
-    """The sentences of a file, which can be iterated over repeatedly in constant memory; standard input is buffered on disk."""
+    """The sentences of a file, for repeated iteration in constant memory; standard input is buffered on disk."""
     if path != "-":
         yield ChunkFile(path, find_sources(path), options)
         return
@@ -154,7 +160,7 @@ def chunk_file(path: str, options: ReadOptions = ReadOptions()) -> Generator[Chu
 
 
 class ChunkFile:
-    """The sentences of some sources, read again each time: flat trees as they are, others through the definition of a chunk."""
+    """The sentences of some sources, read again for each iteration: flat trees as they are, others by the definition of a chunk."""
 
     def __init__(self, name: str, sources: Sequence[Source], options: ReadOptions) -> None:
         self.name = name
@@ -162,7 +168,7 @@ class ChunkFile:
 
     def __iter__(self) -> Iterator[ChunkedSentence]:
         some = False
-        for sentence in _chunked(self._trees(), flat=self._is_flat):
+        for sentence in _chunked_sentences(self._trees(), flat=self._is_flat):
             some = True
             yield sentence
         if not some:
@@ -178,19 +184,19 @@ class ChunkFile:
 
 
 def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:
-    """The trees of a treebank as chunked sentences: flat ones as they are, others through the definition of a chunk."""
+    """The trees of a treebank as chunked sentences: flat trees as they are, others by the definition of a chunk."""
     trees = [tree for tree in bank if tree.width]
-    return list(_chunked(trees, flat=is_chunked(trees)))
+    return list(_chunked_sentences(trees, flat=is_chunked(trees)))
 
 
-def _chunked(trees: Iterable[Tree], *, flat: bool) -> Iterator[ChunkedSentence]:
+def _chunked_sentences(trees: Iterable[Tree], *, flat: bool) -> Iterator[ChunkedSentence]:
     if not flat:
         return chunk_trees(trees)
     return (ChunkedSentence.from_iob(tree.words, tree.tags, iob_columns(tree)) for tree in trees)
 
 
 def is_chunked(trees: Treebank | Iterable[Tree]) -> bool:
-    """Whether all trees are what CoNLL-2000 columns are read as: S over tags and over chunks of tags.
+    """Whether all trees are as if read from CoNLL-2000 columns: an S over tags and over chunks of tags.
 
     >>> is_chunked(Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
     True
@@ -224,3 +230,110 @@ def _marks(tree: Tree) -> Iterator[str]:
             name = child.label.removeprefix("I-")
             yield child.label if child.label.startswith("I-") else f"B-{name}"
             yield from [f"I-{name}"] * (child.width - 1)
+
+
+_BOUNDARY = "-X-"
+_MARK = re.compile(r"[O.]|[][BIESULM](-.*)?")
+_OF_BIOES = re.compile(rb"[SUL]-\S")
+_ADVICE = (
+    "The last column is a mark such as B-NP, I-NP or O; in a single file, the last two columns are the gold mark and the test mark."
+)
+
+
+class MarkedSentence(NamedTuple):
+    """Words with one column of marks, or, in a file with gold and test marks, with two."""
+
+    words: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+
+
+class MarkFile:
+    """The words and marks of a file, read again for each iteration: columns as they are, and the chunks of treebanks as IOB2."""
+
+    def __init__(self, chunks: ChunkFile, n_columns: int = 1) -> None:
+        self.name, self.n_columns = chunks.name, n_columns
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[MarkedSentence]:
+        some = False
+        for sentence in self._sentences():
+            some = True
+            yield sentence
+        if not some:
+            raise InputError("no sentences", path=self.name)
+
+    def scheme(self) -> str:
+        """``bioes`` if there are S, U or L marks in the columns, otherwise ``conlleval``."""
+        options = self._chunks.options
+        for source in self._chunks.sources:
+            for line in Text(source, options).lines():
+                fields = line.split()
+                if len(fields) > 1 and any(map(_OF_BIOES.match, fields[-self.n_columns :])) and not is_comment(line, options):
+                    return "bioes"
+        return "conlleval"
+
+    def _sentences(self) -> Iterator[MarkedSentence]:
+        sources, options = self._chunks.sources, self._chunks.options
+        if all(_has_marks(Text(source, options), options) for source in sources):
+            for source in sources:
+                yield from _column_sentences(source, options, self.n_columns)
+        elif self.n_columns > 1:
+            raise FormatError("this is not a file of columns with gold and test marks", path=self.name, advice=_ADVICE)
+        else:
+            for sentence in self._chunks:
+                yield MarkedSentence(sentence.words, (tuple(iob_of_chunks(sentence.chunks, len(sentence))),))
+
+
+def _has_marks(text: Text, options: ReadOptions) -> bool:
+    """Whether the first line that is not blank ends with a mark, after other columns."""
+    if options.format not in ("auto", "conll2000"):
+        return False
+    lines = (line for line in text.head.split(b"\n") if line.strip() and not is_comment(line, options))
+    fields = next(lines, b"").split()
+    if fields and fields[0] == _BOUNDARY.encode():
+        return True
+    return len(fields) > 1 and bool(_MARK.fullmatch(fields[-1].decode("utf-8", "replace")))
+
+
+def _column_sentences(source: Source, options: ReadOptions, n_columns: int) -> Iterator[MarkedSentence]:
+    text = Text(source, options)
+    words: list[str] = []
+    marks: list[list[str]] = [[] for _ in range(n_columns)]
+    width = 0
+    for number, line in enumerate(text.lines(), start=1):
+        if is_comment(line, options):
+            continue
+        fields = _fields(line, text.name, number)
+        if fields and fields[0] != _BOUNDARY:
+            width = width or len(fields)
+            _check(fields, width, n_columns, line, text.name, number)
+            words.append(restore_word(fields[0]))
+            for column, mark in zip(marks, fields[-n_columns:], strict=True):
+                column.append(mark)
+        elif words:
+            yield MarkedSentence(tuple(words), tuple(map(tuple, marks)))
+            words, marks = [], [[] for _ in range(n_columns)]
+    if words:
+        yield MarkedSentence(tuple(words), tuple(map(tuple, marks)))
+
+
+def _fields(line: bytes, path: str, number: int) -> list[str]:
+    fault = bad_bytes(line)
+    if fault is not None:
+        problem, at, advice = fault
+        raise error_at(EncodingError, problem, path, TextPosition(number, 0), line, at, advice)
+    return line.decode("utf-8").split()
+
+
+def _check(fields: list[str], width: int, n_columns: int, line: bytes, path: str, number: int) -> None:
+    place = TextPosition(number, 0)
+    if len(fields) != width:
+        problem = f"{len(fields)} columns, but {width} in the lines before"
+        raise error_at(FormatError, problem, path, place, line, 0, _ADVICE)
+    if len(fields) <= n_columns:
+        problem = f"only {len(fields)} columns: a word and {n_columns} of marks are needed"
+        raise error_at(FormatError, problem, path, place, line, 0, _ADVICE)
+    for mark in fields[-n_columns:]:
+        if not _MARK.fullmatch(mark):
+            at = line.rindex(mark.encode("utf-8"))
+            raise error_at(FormatError, f"{mark!r} is not a mark of a chunk", path, place, line, at, _ADVICE)

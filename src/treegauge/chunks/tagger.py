@@ -1,12 +1,11 @@
 """A trigram HMM tagger whose posteriors weight the tag sequences of a span.
 
-P(tags, words) = prod P(t_k | t_{k-2}, t_{k-1}) P(w_k | t_k), transitions by deleted interpolation of uni-, bi- and trigram
-frequencies and unknown words by their suffixes, both as in Brants 2000. Backward and forward sums give, for a sentence, the exact
-posterior of every tag given the two before it.
+P(tags, words) = prod P(t_k | t_{k-2}, t_{k-1}) P(w_k | t_k). Transitions are estimated by deleted interpolation of uni-, bi- and
+trigram frequencies, and unknown words by their suffixes, both as in Brants 2000. Backward and forward sums give, for a sentence,
+the exact posterior of every tag given the two before it.
 
-A tag lattice holds the possible tag sequences of a sentence with their probabilities. Gold tags are the certain case, a tagger's
-posteriors the general one; both answer the same two questions: which tags can word ``i`` begin with, and which tag can follow a
-tag sequence at word ``i``.
+A tag lattice holds the possible tag sequences of a sentence with their probabilities: certain for gold tags, uncertain for the
+posteriors of a tagger. It gives the tags with which a sequence can begin at word ``i``, and those with which it can continue.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ __all__ = ["SENTENCE_END", "CertainTags", "HmmTagger", "PosteriorTags", "TagLatt
 SENTENCE_END = "</s>"
 
 TagState = tuple[str, ...]
-"""The memory of a lattice for the tags so far: nothing if they are certain, the last two for a trigram tagger."""
+"""The tags so far that a lattice needs to continue: none if they are certain, the last two for a trigram tagger."""
 
 
 class TagLattice(Protocol):
@@ -65,7 +64,7 @@ Array = NDArray[np.float64]
 _START = "<s>"
 _LONGEST_SUFFIX = 6
 _RARE = 10
-"""Words seen at most so often teach the suffixes."""
+"""The suffixes of words with at most this frequency are counted."""
 
 _NEGLIGIBLE = 1e-3
 """Tags less probable than this, given the words and the tags before, are left out of a lattice."""
@@ -99,7 +98,7 @@ class HmmTagger:
         for counts in by_word.values():
             for tag, count in counts.items():
                 tag_counts[tag] += count
-        emission = {word: _dense(counts, len(names)) / tag_counts for word, counts in by_word.items()}
+        emission = {word: _dense_row(counts, len(names)) / tag_counts for word, counts in by_word.items()}
         transition = _interpolate([[number[tag] for tag in tags] for _, tags in corpus], number, len(names))
         return cls(names, transition, emission, _Suffixes.train(by_word, tag_counts))
 
@@ -135,7 +134,7 @@ class HmmTagger:
         return PosteriorTags(self.tags, self._transition, [self.emission(word) for word in words])
 
 
-def _dense(counts: Counter[int], size: int) -> Array:
+def _dense_row(counts: Counter[int], size: int) -> Array:
     row = np.zeros(size)
     for index, count in counts.items():
         row[index] = count
@@ -181,7 +180,7 @@ class _Suffixes:
         counts: dict[tuple[bool, str], Array] = defaultdict(lambda: np.zeros(len(tag_counts)))
         for word, tags in by_word.items():
             if tags.total() <= _RARE:
-                row = _dense(tags, len(tag_counts))
+                row = _dense_row(tags, len(tag_counts))
                 for length in range(min(_LONGEST_SUFFIX, len(word)) + 1):
                     counts[_suffix(word, length)] += row
         return cls(tag_counts / max(tag_counts.sum(), 1.0), dict(counts))
@@ -202,7 +201,7 @@ def _suffix(word: str, length: int) -> tuple[bool, str]:
 
 
 class PosteriorTags:
-    """The tag sequences of one sentence under a trigram tagger: a :class:`~treegauge.chunks.tagger.TagLattice`."""
+    """The :class:`TagLattice` of a sentence by a trigram tagger."""
 
     def __init__(self, tags: Sequence[str], transition: Array, emissions: Sequence[Array]) -> None:
         start, end = len(tags), len(tags) + 1
@@ -233,7 +232,7 @@ class PosteriorTags:
         if len(state) == 2:
             shares = conditional[self._number[word][state[0]], last]
         else:
-            # Only the last tag is known: average over the one before it.
+            # Only the last tag is known: take the average over the tag before it.
             weight = self._pairs[word - 1][:, last]
             shares = weight @ conditional[:, last] / weight.sum()
         return _likely(self._names[word + 2], shares, state[-1:])
@@ -242,7 +241,7 @@ class PosteriorTags:
 def _conditionals(steps: Sequence[Array]) -> list[Array]:
     """P(tag of word k | the two tags before it, all words), from P(tag, word | the two tags before it) of each word.
 
-    Going backward, ``after`` sums over all ways to go on, scaled so that long sentences do not underflow.
+    Going backward, ``after`` is the sum over all continuations, scaled so that long sentences do not underflow.
     """
     conditionals: list[Array] = []
     after = np.ones(steps[-1].shape[1:])

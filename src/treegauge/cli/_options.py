@@ -23,7 +23,7 @@ from treegauge.io.writing import protect_inputs
 from treegauge.presets.treebanks import TREEBANKS
 
 if TYPE_CHECKING:
-    from treegauge.alignment.alignment import Note
+    from treegauge.alignment.notes import Note
     from treegauge.engines import Engine
 
 __all__ = [

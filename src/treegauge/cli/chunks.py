@@ -19,8 +19,7 @@ from treegauge.tables import TABLE_FORMATS, plain, render, render_all
 
 if TYPE_CHECKING:
     from treegauge.chunks.corpus import ChunkedSentence
-    from treegauge.chunks.marks import MarkFile
-    from treegauge.chunks.reading import ChunkFile
+    from treegauge.chunks.reading import ChunkFile, MarkFile
 
 # The same as treegauge.chunks.corpus.SCHEMES, so that the command line need not load that module.
 SCHEMES = ("conlleval", "bioes")
@@ -186,8 +185,7 @@ def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: R
     column of each file is its marks. Marks are taken as they stand, so that accuracy is conlleval's, too.
     """
     from treegauge.chunks.evaluation import ChunkScores, conlleval_printout
-    from treegauge.chunks.marks import MarkFile
-    from treegauge.chunks.reading import chunk_file
+    from treegauge.chunks.reading import MarkFile, chunk_file
 
     if gold == test == "-":
         raise UsageError("gold and test cannot both be standard input")

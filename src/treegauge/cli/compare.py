@@ -30,7 +30,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
-    from treegauge.alignment.alignment import Note
+    from treegauge.alignment.notes import Note
     from treegauge.humancheck.results import CheckedSystems
     from treegauge.significance.comparison import Comparison
     from treegauge.significance.paired_comparison import CompareOptions

@@ -25,7 +25,7 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
-from treegauge.scoring.evaluation import ScoringJob, SystemTotal
+from treegauge.scoring.job import ScoringJob, SystemTotal
 from treegauge.scoring.result import Result
 from treegauge.tables import Table, number_of, render
 

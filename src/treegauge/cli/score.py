@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.presets import Preset
     from treegauge.reports.scores import RateLimit
-    from treegauge.scoring.evaluation import JobOptions, SystemTotal
+    from treegauge.scoring.job import JobOptions, SystemTotal
     from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
@@ -153,7 +153,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         load_ahead()
     from treegauge.cli._progress import progress
     from treegauge.reports.scores import parse_rate_limit
-    from treegauge.scoring.evaluation import ScoringJob, score_baselines
+    from treegauge.scoring.evaluation import score_baselines
+    from treegauge.scoring.job import ScoringJob
 
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])

@@ -15,13 +15,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import Alignment, Fit
 from treegauge.alignment.words import is_deleted, matched_word
 from treegauge.presets import Preset
 from treegauge.trees.tree import Tree, to_flat
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.trees.treebank import Int64, Mask, Treebank
 
 __all__ = [
     "BracketId",
@@ -140,9 +139,6 @@ def storable(text: str) -> str:
     'NP\ufffd'
     """
     return _UNSTORABLE.sub("\ufffd", text)
-
-
-Mask = NDArray[np.bool_]
 
 
 class WordSpan(NamedTuple):

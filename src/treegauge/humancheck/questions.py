@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import Note, align
+from treegauge.alignment.alignment import align
+from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.remarks import notes_with_remarks
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import UsageError
 from treegauge.humancheck.bracket_ids import BracketId, WordSpan, WordSpans, blocks_as_text, sentence_hash, storable, tree_hash

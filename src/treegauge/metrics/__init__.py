@@ -1,4 +1,4 @@
-"""Metrics, one module per paper or tool: gold and test trees in, rows of counts out.
+"""Metrics, one module per paper or tool: from a pair of treebanks to rows of counts, and from their sum to rates.
 
 Names are imported when they are first used, so that ``treegauge evalb`` starts without NumPy.
 """
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.metrics.discontinuous import DiscontinuousBrackets
     from treegauge.metrics.freval import Freval
     from treegauge.metrics.goodman import Goodman
     from treegauge.metrics.induction import Induction
     from treegauge.metrics.leaf_ancestor import LeafAncestor
     from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio, total_of
-    from treegauge.metrics.parseval import Parseval
+    from treegauge.metrics.parseval import DiscontinuousBrackets, Parseval
     from treegauge.metrics.registry import Reference, find_metric, metric_names, references_of
     from treegauge.metrics.simaan import Frames, ParentChild
 
@@ -46,12 +45,11 @@ __getattr__ = lazy_names(
     __name__,
     {
         "metric": ("Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"),
-        "discontinuous": ("DiscontinuousBrackets",),
         "freval": ("Freval",),
         "goodman": ("Goodman",),
         "induction": ("Induction",),
         "leaf_ancestor": ("LeafAncestor",),
-        "parseval": ("Parseval",),
+        "parseval": ("DiscontinuousBrackets", "Parseval"),
         "registry": ("Reference", "find_metric", "metric_names", "references_of"),
         "simaan": ("Frames", "ParentChild"),
     },

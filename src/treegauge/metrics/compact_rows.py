@@ -1,8 +1,12 @@
-"""Rows of counts in little memory: each column in the narrowest type that holds it, and bit for bit what it was.
+"""Rows of counts, and sets of bits, one for each sentence, stored compactly and without loss.
 
-A count of brackets or words takes a byte or two instead of eight. A column of fractions, such as the recall of each sentence, has
-few different values, so it is a list of these and the place of each sentence's value among them. Where there are many values, or
-the cells are no numbers of a fixed size, the column stays as it is.
+Each column of the rows has the narrowest type that holds it: a count of brackets or words takes a byte or two instead of eight. A
+column of fractions, such as the recall of each sentence, has few different values, so it is stored as a list of these values and,
+for each sentence, an index into the list. A column with many different values, or with values that are not numbers of a fixed
+size, is stored unchanged.
+
+A set of bits, such as the brackets of a sentence that were reproduced, takes as many bytes as its highest bit needs, plus one or
+two for their number; a Python integer would take forty.
 """
 
 from __future__ import annotations
@@ -15,17 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "CompactColumn", "CompactIndex", "CompactRows", "grid", "narrow"]
+from treegauge.trees.columns import Int64
 
-Cells = NDArray[Any]
+__all__ = ["BLOCK", "BitSets", "CompactColumn", "CompactIndex", "CompactRows", "grid", "narrow"]
+
+AnyArray = NDArray[Any]
 Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 BLOCK = 1 << 14
-"""The sentences that are spread out at once where rows are worked through block by block."""
+"""The number of sentences that are expanded at once when rows are processed block by block."""
 
 
-def narrow(numbers: Cells) -> Cells:
+def narrow(numbers: AnyArray) -> AnyArray:
     """Integers in the narrowest type that holds them.
 
     >>> narrow(np.array([3, 250])).dtype.name, narrow(np.array([-1, 250])).dtype.name
@@ -40,23 +45,23 @@ def narrow(numbers: Cells) -> Cells:
 
 @dataclass(frozen=True, eq=False)
 class CompactIndex:
-    """The numbers of some sentences, in order: a range where none is left out.
+    """The numbers of some sentences, in order; a range if none is left out.
 
     >>> CompactIndex.of(np.array([4, 5, 6])).numbers, CompactIndex.of(np.array([4, 6])).numbers.dtype.name
     (range(4, 7), 'uint8')
     """
 
-    numbers: range | Cells
+    numbers: range | AnyArray
 
     @classmethod
-    def of(cls, index: Places) -> CompactIndex:
+    def of(cls, index: Int64) -> CompactIndex:
         first = int(index[0]) if len(index) else 0
         is_range = not len(index) or (int(index[-1]) - first + 1 == len(index) and bool((np.diff(index) == 1).all()))
         return cls(range(first, first + len(index)) if is_range else narrow(index))
 
     @classmethod
     def concatenate(cls, parts: Sequence[CompactIndex]) -> CompactIndex:
-        """The numbers of several one after the other."""
+        """The numbers of several indices, one after the other."""
         used = [part.numbers for part in parts if len(part)] or [range(0)]
         ranges = [numbers for numbers in used if isinstance(numbers, range)]
         if len(ranges) == len(used) and all(one.stop == other.start for one, other in pairwise(ranges)):
@@ -66,7 +71,7 @@ class CompactIndex:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def array(self) -> Places:
+    def array(self) -> Int64:
         """The numbers as integers of 64 bits."""
         numbers = self.numbers
         if isinstance(numbers, range):
@@ -74,7 +79,7 @@ class CompactIndex:
         return numbers.astype(np.int64)
 
     def shifted(self, by: int) -> CompactIndex:
-        """Each number so much larger."""
+        """The index with all numbers increased."""
         numbers = self.numbers
         if isinstance(numbers, range):
             return CompactIndex(range(numbers.start + by, numbers.stop + by))
@@ -87,24 +92,24 @@ class CompactIndex:
 
 @dataclass(frozen=True, eq=False)
 class CompactColumn:
-    """One column: the ``cells`` themselves, or, where there are ``values``, the place of each cell's value among them."""
+    """One column: the ``cells`` themselves, or, if there are ``values``, the index of each cell's value among them."""
 
-    cells: Cells
+    cells: AnyArray
     values: Floats | None = None
 
     @classmethod
-    def of(cls, column: Cells) -> CompactColumn:
-        """The column, in as little memory as may be."""
+    def of(cls, column: AnyArray) -> CompactColumn:
+        """The column in the least memory."""
         if column.dtype.kind in "iu":
             return cls(narrow(column))
         if column.dtype != np.float64:
             return cls(column)
-        counts = _counts(column)
+        counts = _as_counts(column)
         if counts is not None:
             return cls(counts)
-        # Bit patterns, not numbers: nan equals itself so, and -0.0 is not 0.0.
+        # Bit patterns rather than numbers, so that nan equals itself, and -0.0 is not 0.0.
         patterns, places = np.unique(np.ascontiguousarray(column).view(np.int64), return_inverse=True)
-        return _coded(patterns.view(np.float64), places)
+        return _by_values(patterns.view(np.float64), places)
 
     @classmethod
     def concatenate(cls, parts: Sequence[CompactColumn]) -> CompactColumn:
@@ -119,17 +124,17 @@ class CompactColumn:
         for part, values in zip(parts, tables, strict=True):
             cells[first : first + len(part.cells)] = places[table : table + len(values)].take(part.cells)
             first, table = first + len(part.cells), table + len(values)
-        return _coded(patterns.view(np.float64), cells)
+        return _by_values(patterns.view(np.float64), cells)
 
     def __len__(self) -> int:
         return len(self.cells)
 
-    def __getitem__(self, where: slice) -> Cells:
-        """Some of the cells as they were, counts in their narrow type."""
+    def __getitem__(self, where: slice) -> AnyArray:
+        """Some of the cells; counts keep their narrow type."""
         return self.cells[where] if self.values is None else self.values.take(self.cells[where])
 
-    def take(self, places: Places) -> CompactColumn:
-        """The cells at some places."""
+    def take(self, places: Int64) -> CompactColumn:
+        """The cells at some positions."""
         return CompactColumn(self.cells.take(places), self.values)
 
     @property
@@ -137,37 +142,37 @@ class CompactColumn:
         return self.cells.nbytes + (0 if self.values is None else self.values.nbytes)
 
     def on_a_grid(self) -> CompactColumn:
-        """The column, rounded as :func:`treegauge.metrics.metric.on_a_grid` says."""
+        """The column, rounded as by :func:`treegauge.metrics.metric.on_a_grid`."""
         if self.values is not None:
-            # Sentences may have been left out, and with them the largest value.
+            # Sentences may have been left out, so the largest value may not occur any more.
             used = np.flatnonzero(np.bincount(self.cells, minlength=len(self.values)))
             values = self.values.copy()
-            values[used] = _rounded(values[used], len(self))
+            values[used] = _round(values[used], len(self))
             return CompactColumn(self.cells, values)
         if self.cells.dtype.kind in "iub":
             largest = max(int(self.cells.max(initial=0)), -int(self.cells.min(initial=0)))
             if largest * max(len(self), 1) < 1 << _MANTISSA - 1:
                 return self
-        return CompactColumn.of(_rounded(self.cells.astype(np.float64), len(self)))
+        return CompactColumn.of(_round(self.cells.astype(np.float64), len(self)))
 
 
 _MANTISSA = 53
 
 
 def grid(numbers: Floats, sentences: int) -> float:
-    """The power of two by which numbers are multiplied before they are rounded, so that sums over so many sentences are exact."""
+    """The power of two by which numbers are multiplied before rounding, so that sums over this number of sentences are exact."""
     exponent = int(np.frexp(np.abs(numbers).max(initial=0.0) * max(sentences, 1))[1]) - _MANTISSA
     is_count = exponent <= 0 and bool((numbers == np.rint(numbers)).all())
     return float(np.ldexp(1.0, 0 if is_count else -exponent))
 
 
-def _rounded(column: Floats, sentences: int) -> Floats:
+def _round(column: Floats, sentences: int) -> Floats:
     scale = grid(column, sentences)
     return np.rint(column * scale) / scale
 
 
-def _counts(column: Floats) -> Cells | None:
-    """Floats that are whole numbers as integers; None where one is not, or is -0.0."""
+def _as_counts(column: Floats) -> AnyArray | None:
+    """The column as integers; None if a number is not whole, is too large, or is -0.0."""
     if not len(column):
         return np.zeros(0, dtype=np.uint8)
     least, most = float(column.min()), float(column.max())
@@ -181,7 +186,7 @@ def _counts(column: Floats) -> Cells | None:
 _LARGEST = float(1 << 31)
 
 
-def _coded(values: Floats, places: Cells) -> CompactColumn:
+def _by_values(values: Floats, places: AnyArray) -> CompactColumn:
     cells = places.astype(np.min_scalar_type(max(len(values) - 1, 0)), copy=False)
     if cells.nbytes + values.nbytes < 8 * len(cells):
         return CompactColumn(cells, values)
@@ -189,7 +194,7 @@ def _coded(values: Floats, places: Cells) -> CompactColumn:
 
 
 class CompactRows:
-    """Rows of counts as compact columns; blocks of them, and all of them, can be had as they were.
+    """Rows of counts as compact columns; slices give back the rows as they were.
 
     >>> rows = CompactRows.of(np.array([[3.0, 0.5], [300.0, 0.25]]))
     >>> rows[:1].tolist(), [column.cells.dtype.name for column in rows.columns]
@@ -200,15 +205,15 @@ class CompactRows:
         self.columns, self.dtype, self._n_rows = tuple(columns), dtype, n_rows
 
     @classmethod
-    def of(cls, rows: Cells) -> CompactRows:
-        """Rows (sentences, columns); integers of 64 bits are given back as integers of 32, if they fit."""
+    def of(cls, rows: AnyArray) -> CompactRows:
+        """Compact rows from an array (sentences, columns); 64-bit integers are given back as 32-bit integers if they fit."""
         columns = [CompactColumn.of(column) for column in rows.T]
         is_wide = rows.dtype == np.int64 and max(int(rows.max(initial=0)), -int(rows.min(initial=0))) > np.iinfo(np.int32).max
         return cls(columns, np.dtype(np.int32) if rows.dtype == np.int64 and not is_wide else rows.dtype, len(rows))
 
     @classmethod
     def concatenate(cls, parts: Sequence[CompactRows]) -> CompactRows:
-        """The rows of several one after the other."""
+        """The rows of several systems or blocks, one after the other."""
         if len(parts) == 1:
             return parts[0]
         columns = [CompactColumn.concatenate(of_column) for of_column in zip(*(part.columns for part in parts), strict=True)]
@@ -216,7 +221,7 @@ class CompactRows:
 
     @classmethod
     def side_by_side(cls, parts: Sequence[CompactRows]) -> CompactRows:
-        """The columns of several beside each other; nothing is copied."""
+        """The columns of several compact rows, side by side; nothing is copied."""
         columns = [column for part in parts for column in part.columns]
         return cls(columns, np.result_type(*(part.dtype for part in parts)), len(parts[0]))
 
@@ -230,11 +235,11 @@ class CompactRows:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the rows take."""
+        """The size of the rows in memory."""
         return sum(column.nbytes for column in self.columns)
 
-    def __getitem__(self, where: slice) -> Cells:
-        """Some of the rows as they were."""
+    def __getitem__(self, where: slice) -> AnyArray:
+        """Some of the rows as an array."""
         rows = np.empty((len(range(len(self))[where]), len(self.columns)), dtype=self.dtype)
         for number, column in enumerate(self.columns):
             rows[:, number] = column[where]
@@ -244,22 +249,125 @@ class CompactRows:
         """Some of the columns; nothing is copied."""
         return CompactRows([self.columns[number] for number in columns], self.dtype, len(self))
 
-    def take(self, places: Places) -> CompactRows:
-        """The rows at some places."""
+    def take(self, places: Int64) -> CompactRows:
+        """The rows at some positions."""
         return CompactRows([column.take(places) for column in self.columns], self.dtype, len(places))
 
-    def blocks(self, size: int | None = None) -> Iterator[Cells]:
-        """The rows as they were, a block at a time; at least one block, which may be empty."""
+    def blocks(self, size: int | None = None) -> Iterator[AnyArray]:
+        """The rows as arrays, a block at a time; at least one block, which may be empty."""
         step = size or BLOCK
         return (self[first : first + step] for first in range(0, max(len(self), 1), step))
 
     def floats(self, where: slice = slice(None)) -> Floats:
-        """Some of the rows as floats, a column beside the other in memory, which is quickest to make and to multiply."""
+        """Some of the rows as floats, in column-major order, which is fastest to fill and to multiply."""
         found = np.empty((len(self.columns), len(range(len(self))[where])))
         for number, column in enumerate(self.columns):
             found[number] = column[where]
         return found.T
 
     def on_a_grid(self) -> CompactRows:
-        """The rows with each column as :func:`treegauge.metrics.metric.on_a_grid` rounds it."""
+        """The rows with each column rounded as by :func:`treegauge.metrics.metric.on_a_grid`."""
         return CompactRows([column.on_a_grid() for column in self.columns], np.dtype(np.float64), len(self))
+
+
+_ONES = np.array([number.bit_count() for number in range(256)], dtype=np.uint8)
+"""The number of bits of each byte."""
+
+
+class BitSets:
+    """A set of bits for each sentence: ``sizes`` are the numbers of bytes, ``content`` all bytes, the lowest bits first.
+
+    >>> sets = BitSets.of(np.array([0b101, 0, 1 << 9], dtype=object))
+    >>> sets.sizes.tolist(), sets.content.tolist(), sets.integers().tolist()
+    ([1, 0, 2], [5, 0, 2], [5, 0, 512])
+    """
+
+    def __init__(self, sizes: NDArray[Any], content: NDArray[np.uint8]) -> None:
+        self.sizes, self.content = sizes, content
+
+    @classmethod
+    def of(cls, sets: BitSets | NDArray[Any]) -> BitSets:
+        """The sets of the bits of Python integers."""
+        if isinstance(sets, BitSets):
+            return sets
+        integers: list[int] = sets.tolist()
+        sizes = [(integer.bit_length() + 7) // 8 for integer in integers]
+        content = b"".join(integer.to_bytes(size, "little") for integer, size in zip(integers, sizes, strict=True))
+        return cls(narrow(np.array(sizes, dtype=np.int64)), np.frombuffer(content, dtype=np.uint8))
+
+    @classmethod
+    def of_masks(cls, mask: NDArray[np.bool_], counts: Int64) -> BitSets:
+        """The sets of marked items, given the mask of all items and the number of items of each sentence; item i is bit i."""
+        items = np.flatnonzero(mask)
+        sentence = np.repeat(np.arange(len(counts)), counts)[items]
+        bit = items - (np.cumsum(counts) - counts)[sentence]
+        sizes = np.zeros(len(counts), dtype=np.int64)
+        sizes[sentence] = bit // 8 + 1  # the last assignment stays: that of the highest bit
+        bits = np.zeros(8 * int(sizes.sum()), dtype=np.bool_)
+        bits[bit + 8 * (np.cumsum(sizes) - sizes)[sentence]] = True
+        return cls(narrow(sizes), np.packbits(bits, bitorder="little"))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[BitSets]) -> BitSets:
+        """The sets of several blocks, one after the other."""
+        return cls(np.concatenate([part.sizes for part in parts]), np.concatenate([part.content for part in parts]))
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the sets in memory."""
+        return self.sizes.nbytes + self.content.nbytes
+
+    def blocks(self) -> Iterator[BitSets]:
+        """The sets, a block of sentences at a time; nothing is copied."""
+        start = 0
+        for first in range(0, len(self), BLOCK):
+            sizes = self.sizes[first : first + BLOCK]
+            end = start + int(sizes.sum(dtype=np.int64))
+            yield BitSets(sizes, self.content[start:end])
+            start = end
+
+    def take(self, places: Int64) -> BitSets:
+        """The sets at some positions."""
+        first, _ = self._edges()
+        sizes = self.sizes.take(places)
+        return BitSets(sizes, self.content.take(_bytes_of(first.take(places), sizes)))
+
+    def integers(self) -> NDArray[Any]:
+        """Each set as a Python integer."""
+        first, last = self._edges()
+        content = self.content.tobytes()
+        sets = np.empty(len(self), dtype=object)
+        for number, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            sets[number] = int.from_bytes(content[start:end], "little")
+        return sets
+
+    def counts(self) -> Int64:
+        """The number of bits in each set."""
+        return _sums(_ONES.take(self.content), self.sizes)
+
+    def shared(self, other: BitSets) -> Int64:
+        """The number of bits that each set shares with the set of the same sentence in ``other``."""
+        sizes = np.minimum(self.sizes, other.sizes)
+        ours, theirs = (sets.content.take(_bytes_of(sets._edges()[0], sizes)) for sets in (self, other))
+        return _sums(_ONES.take(ours & theirs), sizes)
+
+    def _edges(self) -> tuple[Int64, Int64]:
+        """The positions of the first byte of each set, and after its last."""
+        last = np.cumsum(self.sizes, dtype=np.int64)
+        return last - self.sizes, last
+
+
+def _bytes_of(first: Int64, sizes: NDArray[Any]) -> Int64:
+    """The positions of ``sizes[i]`` bytes from ``first[i]`` on, for all i."""
+    last = np.cumsum(sizes, dtype=np.int64)
+    return np.arange(int(last[-1]) if len(last) else 0) + np.repeat(first - (last - sizes), sizes)
+
+
+def _sums(numbers: NDArray[np.uint8], sizes: NDArray[Any]) -> Int64:
+    """The sums of consecutive stretches of these sizes."""
+    running = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(numbers, dtype=np.int64)])
+    last = np.cumsum(sizes, dtype=np.int64)
+    return running[last] - running[last - sizes]

@@ -1,8 +1,8 @@
 """PARSEVAL's counts of plain sentences, from columns in one pass: the compiled twin of :mod:`treegauge.metrics.parseval`.
 
-A sentence is plain if gold and test have the same words in the same places, all of them tagged, and EVALB, where it is asked for,
-surely scores it as we do, or surely refuses it. All others are marked and left to the NumPy code. What depends on labels and words
-only comes in tables; see :mod:`treegauge.metrics.plain`.
+A sentence is plain if gold and test have the same words in the same positions, all of them tagged, and if EVALB, where its result
+is wanted, certainly scores it as we do or certainly refuses it. All others are marked and left to the NumPy code. The tables of
+labels and words come from :mod:`treegauge.metrics.plain_counter`.
 
 The functions are compiled by :mod:`treegauge.compiled`. Columns of ``out``: whether the sentence is not plain, matched, gold, test
 and unlabelled matched brackets, crossing, words, tags, length, EVALB's status, and EVALB's matched, gold and test brackets.
@@ -25,7 +25,7 @@ _DROPPED, _DELETED, _FREE, _EVALB_DELETED, _DISPUTED = 1, 2, 4, 8, 16
 _ERROR, _SKIP = 1, 2
 _FAR = 1 << 30
 _MANY = 1 << 16
-"""Pairs of brackets of one span of which not all are compared here."""
+"""The largest number of pairs of brackets on one span that are compared here; a sentence with more is not plain."""
 
 _SIDE = "int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[:,::1], int32[::1]"
 KERNELS = {"count": f"int64({_SIDE}, {_SIDE}, int32[::1], int64, int64, int32[:,::1], int64[:,::1])"}
@@ -157,7 +157,7 @@ def _brackets(
     positions: int,
     column: int,
 ) -> Any:
-    """Write the brackets that count into ``room``; how many, and how many phrases EVALB counts otherwise."""
+    """Write the brackets that count into ``room``; return their number, and the number of phrases that EVALB counts differently."""
     count = disputed = 0
     for row in range(first, last):
         begin, behind = start[row], end[row]
@@ -179,7 +179,7 @@ def _brackets(
 
 
 def _matches(room: Array, n_gold: int, n_test: int) -> Any:
-    """The brackets with a partner of their class, and with any partner; both sides are in the order of start, the longer first."""
+    """The numbers of matched brackets, by class and of any class; both sides are sorted by start, longer brackets first."""
     matched = unlabelled = 0
     ours = theirs = 0
     while ours < n_gold and theirs < n_test:
@@ -211,7 +211,7 @@ def _matches(room: Array, n_gold: int, n_test: int) -> Any:
 
 
 def _crossing(room: Array, n_gold: int, n_test: int, words: int) -> int:
-    """The test brackets that cross a gold bracket: the innermost gold bracket around an edge of theirs ends, or starts, inside."""
+    """The number of test brackets that cross a gold bracket: the innermost around one of their edges ends or starts inside."""
     # room: 8 start and 9 end of the innermost gold bracket strictly around each edge, 10 the brackets that are open.
     n_open = row = 0
     for edge in range(words + 1):

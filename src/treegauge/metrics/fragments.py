@@ -4,11 +4,11 @@ A fragment is any connected set of nodes: a top node and, at each chosen node, a
 f_v(x) = x * product over children c of (1 + f_c(x)), the coefficient of x^s in f_v is the number of fragments of size s whose
 top is v (Bastings & Sima'an 2014 enumerate them one by one; a sentence can have billions).
 
-In the tree of a sentence a polynomial is packed into one big integer, its value at x = 2^B with room for B bits a coefficient, so
-that a product of polynomials is one multiplication of integers. In a tree of thousands of phrases each small subtree would pay for
-the width of the whole tree's counts. There a polynomial is the list of its coefficients from x^0 upward, what a chain of single
-children adds is written down at once, and two long polynomials are multiplied by packing each into one decimal number: Python's
-``decimal`` multiplies large numbers by number-theoretic transform, in time n log n, and its ``int`` does not.
+For the tree of a sentence, a polynomial is packed into one large integer, its value at x = 2^B with B bits for each coefficient, so
+that a product of polynomials is one multiplication of integers. In a tree of thousands of phrases, even the polynomials of small
+subtrees would then be as wide as the counts of the whole tree. There a polynomial is the list of its coefficients from x^0 upward,
+a chain of single children is added in one step, and two long polynomials are multiplied by packing each into one decimal number:
+Python's ``decimal`` multiplies large numbers by number-theoretic transform, in time n log n, which its ``int`` does not.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = ["BySize", "count_fragments", "count_marked_fragments", "polynomial_pr
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SHORT = 24
-"""A polynomial of so few coefficients is multiplied coefficient by coefficient, which needs no packing."""
+"""A polynomial with at most this number of coefficients is multiplied term by term, without packing."""
 
 
 def product(polynomials: Iterable[Sequence[int]]) -> Sequence[int]:
-    """The product of all, the shortest first, so that the long products have long factors.
+    """The product of all polynomials, the shortest first, so that long ones are multiplied by long ones.
 
     >>> product([[1, 1]] * 5)
     [1, 5, 10, 10, 5, 1]
@@ -62,7 +62,7 @@ def polynomial_product(one: Sequence[int], other: Sequence[int]) -> list[int]:
         return _term_by_term(short, long)
     n_terms = len(short) + len(long) - 1
     digits = Decimal(max(short) * max(long) * len(short)).adjusted() + 1
-    packed = str(_EXACT.multiply(_packed(short, digits), _packed(long, digits))).zfill(n_terms * digits)
+    packed = str(_EXACT.multiply(_pack(short, digits), _pack(long, digits))).zfill(n_terms * digits)
     return [int(Decimal(packed[at - digits : at])) for at in range(len(packed), len(packed) - n_terms * digits, -digits)]
 
 
@@ -75,8 +75,8 @@ def _term_by_term(short: Sequence[int], long: Sequence[int]) -> list[int]:
     return result
 
 
-def _packed(polynomial: Sequence[int], digits: int) -> Decimal:
-    """Its value at x = 10^digits; by way of Decimal, since ``str`` of an int refuses to be long."""
+def _pack(polynomial: Sequence[int], digits: int) -> Decimal:
+    """The value of a polynomial at x = 10^digits; by way of Decimal, since Python refuses to write a long int as a string."""
     return Decimal("".join(str(Decimal(coefficient)).zfill(digits) for coefficient in reversed(polynomial)))
 
 
@@ -94,7 +94,7 @@ class BySize:
 
     @classmethod
     def of(cls, counts: Any) -> BySize:
-        """Counts in whatever form a sum of them has: BySize, a sequence for the sizes 1, 2, ..., or a number for size 1.
+        """Counts from any form that a sum of them may have: BySize, a sequence for the sizes 1, 2, ..., or a number for size 1.
 
         >>> BySize.of([3, 1]), BySize.of(0), BySize.of(4)
         (BySize(counts=(3, 1)), BySize(counts=()), BySize(counts=(4,)))
@@ -146,13 +146,13 @@ def count_fragments(parent: Sequence[int], *, nodes: Sequence[bool] | None = Non
 
 
 _FEW, _MANY = 4, 4096
-"""Fewer markings of one tree are counted one by one, more of them in parts."""
+"""Fewer than ``_FEW`` markings of a tree are counted one by one, and at most ``_MANY`` at once."""
 
 
 def count_marked_fragments(parent: Sequence[int], nodes: NDArray[np.bool_], edges: NDArray[np.bool_]) -> list[BySize]:
-    """The same for many markings of one tree, each a row of ``nodes`` and of ``edges``.
+    """The counts of :func:`count_fragments` for many markings of one tree, each a row of ``nodes`` and of ``edges``.
 
-    All are counted at once if there are enough of them and the counts of the whole tree fit into 64 bits.
+    They are counted together if there are enough of them and the counts of the whole tree fit into 64 bits.
 
     >>> marked = np.array([[True, True, True], [True, True, False], [True, True, True]])
     >>> [counts.counts for counts in count_marked_fragments([-1, 0, 0], marked, np.ones((3, 3), np.bool_))]
@@ -164,7 +164,7 @@ def count_marked_fragments(parent: Sequence[int], nodes: NDArray[np.bool_], edge
     found: list[BySize] = []
     for first in range(0, len(nodes), _MANY):
         counts = _counts_together(parent, nodes[first : first + _MANY], edges[first : first + _MANY])
-        largest = (counts > 0).sum(axis=1)  # where there is a fragment, there are smaller ones
+        largest = (counts > 0).sum(axis=1)  # a tree with a fragment has smaller ones too
         found += [BySize(tuple(row[:size])) for row, size in zip(counts.tolist(), largest.tolist(), strict=True)]
     return found
 
@@ -195,7 +195,7 @@ def _times_one_more(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray
 
 
 def _counts_packed(parent: Sequence[int], nodes: Sequence[bool], edges: Sequence[bool]) -> list[int]:
-    # At x = 1 the polynomials sum to the number of all fragments, and no coefficient can be larger than that.
+    # At x = 1 the polynomials sum to the number of all fragments, which is at least as large as any coefficient.
     width = _sum_at(0, parent, nodes, edges).bit_length() // 8 + 1
     packed = _sum_at(8 * width, parent, nodes, edges).to_bytes(width * (len(parent) + 1), "little")
     return [int.from_bytes(packed[at : at + width], "little") for at in range(width, len(packed), width)]
@@ -216,7 +216,7 @@ def _sum_at(bits: int, parent: Sequence[int], nodes: Sequence[bool], edges: Sequ
 
 
 def _counts_apart(parent: Sequence[int], nodes: Sequence[bool], edges: Sequence[bool]) -> list[int]:
-    """The same sums, coefficient by coefficient."""
+    """The sums of f_v over the marked nodes, coefficient by coefficient."""
     links = [node for node in range(len(parent)) if nodes[node] and edges[node] and parent[node] >= 0 and nodes[parent[node]]]
     is_linked = set(links)
     n_children = [0] * len(parent)

@@ -1,11 +1,12 @@
 """FREVAL: PARSEVAL for connected fragments of every size (Bastings & Sima'an 2014).
 
-Nodes are phrases, so size 1 is PARSEVAL. Two fragments match when the same situated labelled brackets *and the edges between
-them* are in both trees: ``edges``, the default, symmetric and never above 1. The authors' program looks at the edges of the gold
-tree only: ``published``, the reading behind their Table 1, not symmetric, with precisions that can exceed 1.
+Nodes are phrases, so size 1 is PARSEVAL. With the matching ``edges``, the default, two fragments match if the same labelled
+brackets, *and the edges between them*, are in both trees; it is symmetric, and no rate exceeds 1. With ``published``, which is what
+the authors' program computes and their Table 1 shows, only the edges of the gold tree count; it is not symmetric, and precision can
+exceed 1.
 
-LR_s and LP_s are pooled over a corpus for each size s; FLR and FLP interpolate them with weights alpha. A size without gold or
-test fragments scores 0 and keeps its weight.
+LR_s and LP_s are recall and precision over a corpus for each size s; FLR and FLP interpolate them with weights alpha. A size
+without gold or test fragments scores 0 and keeps its weight.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ MATCHINGS = ("edges", "published")
 MEANS = ("linear", "geometric")
 ALPHAS = ("uniform", "halving", "sparsity")
 _SIDES = (1, 2, 3)
-"""The columns of gold, test and matched fragments in the rows."""
+"""The columns of the rows with gold, test and matched fragments."""
 _EXACT_BITS = 53
 _RANGE_BITS = 1000
-"""Integers of 53 bits are exact in float64; up to about 1000 bits they fit, with room below for the counts of small sentences."""
+"""A float64 holds integers of 53 bits exactly, and of about 1000 bits within its range, with room for small counts beside them."""
 
 
 def _shapes(brackets: Brackets) -> list[bytes]:
@@ -68,7 +69,7 @@ def _alpha(word: str) -> str | tuple[float, ...] | None:
 
 @dataclass(frozen=True)
 class SizeScore:
-    """The scores of the fragments of one size; rates without gold or test fragments are 0."""
+    """The scores of the fragments of one size; rates are 0 if there are no gold or no test fragments."""
 
     size: int
     gold: float
@@ -89,7 +90,7 @@ class SizeScore:
 
 
 def _harmonic(recall: float, precision: float) -> float:
-    """2RP/(R+P), and 0 where both are 0."""
+    """2RP/(R+P), and 0 if both are 0."""
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
 
 
@@ -97,7 +98,7 @@ def _harmonic(recall: float, precision: float) -> float:
 class Freval(Metric):
     """Recall, precision and F1 over connected fragments of all sizes: FLR, FLP and their F1 for ranges of sizes.
 
-    ``ranges`` are the largest sizes to look at (0: all there are); ``alpha`` is ``uniform``, ``halving`` (each size half the
+    ``ranges`` are the largest sizes of the ranges (0: all sizes); ``alpha`` is ``uniform``, ``halving`` (each size has half the
     weight of the one before), ``sparsity`` (see :func:`sparsity_weights`) or a sequence of weights for the sizes 1, 2, ...;
     ``mean`` is ``linear`` or ``geometric``.
 
@@ -147,7 +148,7 @@ class Freval(Metric):
             raise UsageError(f"the weights alpha must sum to 1, but sum to {math.fsum(self.alpha):g}")
 
     def counterpart(self, rate: str) -> str | None:
-        """See the base class; the interpolation over all sizes goes by the largest gold tree, so its rates have no partner."""
+        """See the base class; the gold trees decide how many sizes there are, so the rates over all sizes have no counterpart."""
         name, _, sizes = rate.partition("_")
         if self.matching == "published" or not sizes or name not in self.symmetries:
             return None
@@ -162,7 +163,7 @@ class Freval(Metric):
         return rows
 
     def _sentences(self, pair: Pair, partner: Int64) -> Iterator[tuple[BySize, BySize, BySize]]:
-        """The fragments of gold, test and both; trees of one shape, such as all samples of a sentence, are counted together."""
+        """The fragments of gold, test and both; trees of one shape, such as samples of one sentence, are counted together."""
         gold, test = pair.gold, pair.test
         same_edge = np.ones(gold.n_brackets, dtype=np.bool_)
         if self.matching == "edges":
@@ -186,17 +187,17 @@ class Freval(Metric):
     def rates(self, total: Total) -> Rates:
         rates: Rates = {}
         for largest in self.ranges:
-            recall, precision = self._interpolated(self.by_size(total), largest)
+            recall, precision = self._interpolate(self.by_size(total), largest)
             for name, value in (("flr", recall), ("flp", precision), ("f1", _harmonic(recall, precision))):
-                rates[self._named(name, largest)] = value
+                rates[self._rate_name(name, largest)] = value
         if 0 not in self.ranges:
-            rates["f1"] = rates[self._named("f1", self.ranges[-1])]
+            rates["f1"] = rates[self._rate_name("f1", self.ranges[-1])]
         return rates
 
     @property
     def range_rates(self) -> tuple[str, ...]:
         """The rates FLR, FLP and F1 of each range of sizes, in order."""
-        return tuple(self._named(name, largest) for largest in self.ranges for name in ("flr", "flp", "f1"))
+        return tuple(self._rate_name(name, largest) for largest in self.ranges for name in ("flr", "flp", "f1"))
 
     @property
     def range_columns(self) -> tuple[str, ...]:
@@ -205,16 +206,16 @@ class Freval(Metric):
         return tuple(f"{name} {span}" for span in spans for name in ("FLR", "FLP", "F1"))
 
     @staticmethod
-    def _named(name: str, largest: int) -> str:
+    def _rate_name(name: str, largest: int) -> str:
         return name if largest == 0 else f"{name}_1" if largest == 1 else f"{name}_1-{largest}"
 
     def by_size(self, total: Total) -> list[SizeScore]:
-        """The scores of the sizes 1 ... M: the largest gold tree's size (``published``: of either side)."""
+        """The scores of the sizes 1 ... M, where M is the size of the largest gold tree (``published``: on either side)."""
         _, gold, test, matched = map(BySize.of, total)
         largest = max(gold.largest, test.largest) if self.matching == "published" else gold.largest
         return [SizeScore(size, gold.at(size), test.at(size), matched.at(size)) for size in range(1, largest + 1)]
 
-    def _interpolated(self, scores: Sequence[SizeScore], largest: int) -> tuple[float, float]:
+    def _interpolate(self, scores: Sequence[SizeScore], largest: int) -> tuple[float, float]:
         """FLR and FLP over the sizes up to ``largest``."""
         if largest and self.matching == "published":
             largest = min(largest, len(scores))
@@ -226,7 +227,7 @@ class Freval(Metric):
         return self._mean(weights, recalls), self._mean(weights, precisions)
 
     def weights(self, n_sizes: int, gold: Sequence[float] = ()) -> list[float]:
-        """alpha for the sizes 1 ... ``n_sizes``; ``gold`` are the numbers of gold fragments of each size, for ``sparsity``."""
+        """The weights alpha of the sizes 1 ... ``n_sizes``; ``sparsity`` needs the number of gold fragments of each size."""
         if self.alpha == "sparsity":
             counts = np.zeros((1, n_sizes))
             counts[0, : len(gold)] = [float(min(count, 1e300)) for count in gold]
@@ -262,10 +263,10 @@ class Freval(Metric):
 def _fragment_columns(rows: Sequence[Callable[[], Iterable[Rows]]]) -> tuple[Sequence[Iterator[Floats]], bool]:
     """Counts per fragment size as plain columns, so that they can be resampled like any other counts.
 
-    The counts are Python integers without bound. A size whose counts float64 cannot hold is divided by one power of two, the same
-    for gold, test and matched fragments and for all systems; the rates are ratios within a size, so the factor cancels. For each
-    system, whose blocks of rows are given, there are matrices (sentences, 3 x sizes), gold then test then matched; the flag says
-    whether all sums are exact.
+    ``rows`` has, for each system, a function that gives the rows in blocks. The result has, for each system, a matrix for each
+    block (sentences, 3 x sizes), with gold, then test, then matched fragments; and whether all sums are exact. The counts are
+    unbounded Python integers. If float64 cannot hold the counts of a size, all of them, of gold, test and matched fragments and of
+    all systems, are divided by the same power of two; rates are ratios within a size, so the factor cancels out.
 
     >>> rows = np.empty((1, 4), dtype=object)
     >>> rows[0] = (1, BySize((2, 1)), BySize((2,)), BySize((1,)))
@@ -291,7 +292,7 @@ def _one_block(rows: Rows) -> list[Rows]:
 
 
 def _counts_of(rows: Rows) -> list[list[tuple[int, ...]]]:
-    """The counts of all sizes, of gold, test and matched fragments of each sentence."""
+    """The counts by size, of gold, then of test, then of matched fragments, for each sentence."""
     return [[BySize.of(row[side]).counts for row in rows] for side in _SIDES]
 
 
@@ -304,7 +305,7 @@ def _largest(rows: Rows) -> list[int]:
 
 
 def _floats(rows: Rows, divisors: Sequence[int]) -> Floats:
-    """The counts of all sizes side by side, each over the divisor of its size."""
+    """The counts of all sizes side by side, each divided by the divisor of its size."""
     matrix = _side_by_side(_counts_of(rows), len(divisors))
     if max(divisors, default=1) > 1:
         matrix = matrix / np.array([*divisors] * len(_SIDES), np.object_)
@@ -320,7 +321,7 @@ def _side_by_side(counts: Sequence[Sequence[Sequence[int]]], n_sizes: int) -> ND
 
 
 def _matrix(counts: Sequence[Sequence[int]], n_sizes: int, kind: type[np.int64 | np.object_]) -> NDArray[Any]:
-    """A row for each of the counts, a column for each size; an OverflowError where one does not fit."""
+    """A row for each sentence, a column for each size; an OverflowError if a count does not fit."""
     lengths = np.fromiter(map(len, counts), np.int64, len(counts))
     row = np.repeat(np.arange(len(counts)), lengths)
     column = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -353,11 +354,12 @@ def _fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
 
 
 def sparsity_weights(gold: Floats) -> Floats:
-    """alpha by the sparsity of fragments, row by row, given how many gold fragments (n_1, n_2 ...) each size has.
+    """The weights alpha by the sparsity of fragments, row by row, given the numbers n_1, n_2 ... of gold fragments of each size.
 
-    The paper hints at it: scores of large sizes, of which there are few fragments, are smoothed by those of smaller ones. With
-    lambda_s = n_s / (n_s + n_1) and smoothed R_s = lambda_s R_s + (1 - lambda_s) smoothed R_(s-1), R_1 as it is, the uniform mean
-    of the smoothed scores is the mean of the scores with these weights. They go by the gold trees alone: all systems have the same.
+    The paper suggests the idea: scores of large sizes, of which there are few fragments, are smoothed by those of smaller sizes.
+    With lambda_s = n_s / (n_s + n_1), and smoothed R_s = lambda_s R_s + (1 - lambda_s) smoothed R_(s-1), where R_1 is not smoothed,
+    the uniform mean of the smoothed scores is the mean of the scores with these weights. Only the gold trees matter, so the weights
+    are the same for all systems.
 
     >>> sparsity_weights(np.array([[4.0, 4.0, 0.0]])).round(4).tolist()
     [[0.6667, 0.3333, 0.0]]

@@ -1,12 +1,13 @@
-"""FREVAL as its authors' program computes it: line by line, with its own cleaning and its own printing.
+"""FREVAL as its authors' program computes and prints it: line by line, with its own rules for reading trees.
 
-Known from its behaviour: a blank gold line ends the evaluation, a malformed gold line shifts the pairs by one, a malformed test
-line drops its pair, labels *and tags* are cut, deletion looks at the uncut label, a node without children counts as a word. A
-deleted quote is put back where the other side has a quote after as many words that are not quotes; numbers are rounded half up.
-Matched fragments are fragments of the gold tree all of whose nodes are matched; the test tree's edges are never looked at. Where
-that program crashes (a pair without brackets) or never ends (a line that stops inside a label), this one goes on.
+These rules are known from its behaviour. A blank gold line ends the evaluation, a malformed gold line shifts the pairs by one, and
+a malformed test line drops its pair. Labels *and tags* are cut, deletion goes by the uncut label, and a node without children
+counts as a word. A deleted quote is put back if the other side has a quote after the same number of words that are not quotes.
+Matched fragments are fragments of the gold tree all of whose nodes are matched; the edges of the test tree do not matter. Numbers
+are rounded half up. Where that program crashes (a pair without brackets) or never ends (a line that stops inside a label), this one
+goes on.
 
-The printout of FREVAL's authors' program, from the same counts: a row per sentence and size, a block per length limit.
+The printout has a row for each sentence and size, and a block for each length limit.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ PUBLISHED = Parameters(
     quote_labels=(b"``", b"''", b"POS", b"NN", b"CD", b"VBZ", b":"),
     equal_labels=((b"ADVP", b"PRT"),),
 )
-"""The settings that program comes with, as EVALB parameters."""
+"""The settings of that program, as EVALB parameters."""
 
 
 _NONE = BySize()
@@ -42,7 +43,7 @@ _NONE = BySize()
 
 @dataclass(frozen=True)
 class PublishedSentence:
-    """The published program's output for one pair of lines: ``status`` is OK, Error or Skip; only OK ones count."""
+    """The program's result for one pair of lines; ``status`` is OK, Error or Skip, and only sentences that are OK count."""
 
     number: int
     length: int
@@ -64,7 +65,7 @@ class PublishedSentence:
 
 
 def published_sentences(gold: Iterable[bytes], test: Iterable[bytes]) -> Iterator[PublishedSentence]:
-    r"""The pairs the program counts, in its order.
+    r"""The pairs that the program counts, in its order.
 
     >>> [sentence] = published_sentences([b"(S (NP (N a)) (VP (V b)))\n"], [b"(S (NP (N a)) (XP (V b)))\n"])
     >>> sentence.gold.counts, sentence.matched.counts
@@ -84,17 +85,17 @@ def published_sentences(gold: Iterable[bytes], test: Iterable[bytes]) -> Iterato
             continue
         read_sentence(test_line, rules, log)
         if not log.messages:
-            yield _scored(number, length, _ProgramTree(gold_line, rules), _ProgramTree(test_line, rules), rules)
+            yield _score_pair(number, length, _ProgramTree(gold_line, rules), _ProgramTree(test_line, rules), rules)
 
 
-def _scored(number: int, length: int, gold: _ProgramTree, test: _ProgramTree, rules: Rules) -> PublishedSentence:
+def _score_pair(number: int, length: int, gold: _ProgramTree, test: _ProgramTree, rules: Rules) -> PublishedSentence:
     if len(gold.leaves()) != len(test.leaves()):
         _put_quotes_back(gold, test)
     if [leaf.label for leaf in gold.leaves()] != [leaf.label for leaf in test.leaves()]:
         return PublishedSentence(number, length, "Error")
     gold_nodes, gold_parents = gold.nodes()
     test_nodes, test_parents = test.nodes()
-    matched = _matched(gold_nodes, test_nodes, rules)
+    matched = _match_nodes(gold_nodes, test_nodes, rules)
     return PublishedSentence(
         number,
         length,
@@ -116,7 +117,7 @@ class _PublishedNode(NamedTuple):
 
 @dataclass(eq=False)
 class _TreeNode:
-    """A node as the program holds it; a word is a node, too. ``name`` is the cut label."""
+    """A node in the program's sense, in which a word is a node too; ``name`` is the cut label."""
 
     label: bytes
     parent: _TreeNode | None
@@ -131,9 +132,9 @@ _TOKEN = re.compile(rb"\(([^\s()]*)(?:\s+([^\s()]*)(?=\)))?|\)")
 
 
 class _ProgramTree:
-    """A line as the program reads it: nodes in pre-order and post-order, what is deleted, and which nodes are quotes.
+    """A line as the program reads it: nodes in pre-order and post-order, with marks for deleted nodes and quotes.
 
-    A node without children, such as ``(NP)``, is a leaf and compared as a word, by its uncut label, but covers nothing.
+    A node without children, such as ``(NP)``, is a leaf: it is compared as a word, by its uncut label, but covers nothing.
     """
 
     def __init__(self, line: bytes, rules: Rules) -> None:
@@ -160,7 +161,7 @@ class _ProgramTree:
         return node
 
     def _mark(self, node: _TreeNode, rules: Rules) -> None:
-        """Deletion and quotes go by the uncut label: of a node by its own, of a leaf by that of the node above it."""
+        """Mark a node as deleted or as a quote, by its own uncut label, or, for a leaf, by that of its parent."""
         parent = node.parent
         assert parent is not None
         if node.n_children:
@@ -172,11 +173,11 @@ class _ProgramTree:
             node.is_deleted = parent.label in _DELETED
 
     def leaves(self) -> list[_TreeNode]:
-        """The leaves that are compared: those below nodes that are not deleted."""
+        """The leaves that are compared: those whose parent is not deleted."""
         return [node for node in self.postorder if not node.n_children and node.parent and not node.parent.is_deleted]
 
     def tags(self) -> list[bytes]:
-        """The tag of each word that is left."""
+        """The tags of the words that are not deleted."""
         return [leaf.parent.name for leaf in self.preorder if leaf.is_word and not leaf.is_deleted and leaf.parent]
 
     def quotes(self) -> list[tuple[int, _TreeNode]]:
@@ -191,7 +192,7 @@ class _ProgramTree:
         return found
 
     def nodes(self) -> tuple[list[_PublishedNode], list[int]]:
-        """The nodes that count, in pre-order, with the number of each one's parent among them (-1: none)."""
+        """The nodes that count, in pre-order, and the number of the parent of each among them (-1: none)."""
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         place = 0
@@ -218,7 +219,7 @@ class _ProgramTree:
 
 
 def _put_quotes_back(gold: _ProgramTree, test: _ProgramTree) -> None:
-    """Put a deleted quote back where the other side has a quote after as many words, with another tag, that is not deleted."""
+    """Put a deleted quote back if the other side has, after as many words, a quote with another tag that is not deleted."""
     partners = test.quotes()
     for before, ours in gold.quotes():
         for as_many, theirs in partners:
@@ -234,8 +235,8 @@ def _cut(label: bytes) -> bytes:
     return label if label == b"-NONE-" else cut_label(label)
 
 
-def _matched(gold: list[_PublishedNode], test: list[_PublishedNode], rules: Rules) -> list[bool]:
-    """Each gold node takes the first unused test node with its span and an equal label."""
+def _match_nodes(gold: list[_PublishedNode], test: list[_PublishedNode], rules: Rules) -> list[bool]:
+    """A mask of the matched gold nodes; each takes the first unused test node with its span and an equal label."""
     unused: dict[tuple[int, int], list[bytes]] = {}
     for start, end, label in test:
         unused.setdefault((start, end), []).append(label)
@@ -254,7 +255,7 @@ _TABLE = "   N         R         P        F1        a(n)     Matched    GoldFrag
 
 
 def published_printout(sentences: Sequence[PublishedSentence], cutoffs: Sequence[int] = (40, 25)) -> Iterator[str]:
-    """The lines that program prints."""
+    """The lines that the program prints."""
     yield _HEADER
     for sentence in sentences:
         yield from _rows(sentence)

@@ -1,6 +1,6 @@
 """Goodman's six rates: labelled, bracketed and consistent, each by constituent and by tree.
 
-Goodman 1996, Parsing Algorithms and Metrics, section 2. A tree is a *set* of triples (s, t, X): a bracket that stands twice counts
+Goodman 1996, Parsing Algorithms and Metrics, section 2. A tree is a *set* of triples (s, t, X): a bracket that occurs twice counts
 once (PARSEVAL counts it twice).
 
 * ``N_C``, ``N_G``: constituents of the gold ("correct") and of the test ("guessed") tree
@@ -38,11 +38,11 @@ class _Triples(NamedTuple):
 class Goodman(Metric):
     """Labelled Recall L/N_C, Bracketed Recall B/N_C, Consistent Brackets Recall C/N_G; and the shares of trees where they are 1.
 
-    Rates of constituents are pooled; ``mean_...`` are means over the sentences that have constituents (N_C or N_G > 0).
-    Preterminals count only with ``goodman:pre``; a phrase over one word counts always. The paper's guessed trees are binary, and
-    have as many constituents as the gold tree. On other trees a labelled (bracketed) tree is right if all its
-    constituents (brackets) are, and there are as many as in the gold tree; and no more brackets of a sentence are right than its
-    gold tree has: so no rate exceeds 1, and Labelled Tree is the exact match of PARSEVAL where no bracket stands twice.
+    Rates of constituents are over the corpus; ``mean_...`` are means over the sentences that have constituents (N_C or N_G > 0).
+    Preterminals count only with ``goodman:pre``; a phrase over one word always counts. In the paper, guessed trees are binary and
+    have as many constituents as the gold tree. On other trees, a labelled (bracketed) tree is right if all its constituents
+    (brackets) are right and it has as many as the gold tree, and at most as many brackets of a sentence are right as its gold tree
+    has. So no rate exceeds 1, and Labelled Tree is the exact match of PARSEVAL if no bracket occurs twice.
 
     >>> import treegauge
     >>> gold = "(S (A (a x) (a x)) (B (b x) (b x)))"
@@ -78,7 +78,7 @@ class Goodman(Metric):
         in_gold = np.unique(code[:n_gold], return_index=True)[1]
         in_test = np.unique(code[n_gold:], return_index=True)[1]
 
-        # A preterminal covers one word and crosses nothing, unless gold does not have the word.
+        # A preterminal covers one word, so it crosses nothing unless gold does not have the word.
         crosses = test.end > pair.test.n_shared[test.sentence]
         crosses[: pair.test.n_brackets] = crossing(pair.gold, pair.test)
 
@@ -99,7 +99,7 @@ class Goodman(Metric):
         return self.without_parse(np.stack([column.astype(np.float64) for column in columns], axis=1), pair)
 
     def _triples(self, brackets: Brackets, classes: Int32 | None) -> _Triples:
-        """The constituents as columns, phrases first; a repeated one is still in."""
+        """The constituents as columns, phrases first; repeated ones are still included."""
         classes = np.zeros(len(brackets.labels), dtype=np.int32) if classes is None else classes
         phrases = _Triples(
             brackets.sentence,

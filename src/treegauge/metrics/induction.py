@@ -1,13 +1,14 @@
-"""Unlabelled F1 of unsupervised parsing, as two families of papers compute it: a mean of sentences, and over the corpus.
+"""Unlabelled F1 of unsupervised parsing, as a mean of sentences and over the corpus, as two families of papers compute it.
 
-Both leave out punctuation, one-word spans and sentences of one word, and take each span of a sentence once for the mean of
-sentences. They differ in three things that move the number:
+Both leave out punctuation, one-word spans and sentences of one word, and count each span of a sentence once in the mean of
+sentences. They differ in three rules that change the number:
 
-* Kim, Dyer and Rush (2019) leave out the root's own span only: where a unary chain stands at the root, the whole sentence remains a
-  gold span, which no binary tree can match. Yang, Zhao and Tu (2021, TN-PCFG) leave out every span over the whole sentence.
-* A sentence without spans on one side has no F1 for Kim et al. For TN-PCFG its recall is 1 if gold has none, and its precision too
-  if test has none: a sentence of two words has F1 = 1.
-* Over the corpus, Kim et al. count sets of spans; TN-PCFG counts a missed gold span as many times as it is in the tree.
+* Kim, Dyer and Rush (2019) leave out only the span of the root itself: if there is a unary chain at the root, the whole sentence
+  remains a gold span, which no binary tree can match. Yang, Zhao and Tu (2021, TN-PCFG) leave out every span over the whole
+  sentence.
+* If one side of a sentence has no spans, Kim et al. leave the sentence out of the mean. For TN-PCFG, recall is 1 if gold has none,
+  and precision is 1 too if test has none: a sentence of two words has F1 = 1.
+* Over the corpus, Kim et al. count sets of spans; TN-PCFG counts a missed gold span as many times as it occurs in the tree.
 """
 
 from __future__ import annotations
@@ -23,21 +24,19 @@ from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import codes, is_in
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, f1, ratio
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int64
+from treegauge.trees.treebank import Int64, Mask
 
 __all__ = ["CONVENTIONS", "Induction"]
 
 CONVENTIONS = ("kim", "tn-pcfg")
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Induction(Metric):
     """Sentence F1 (the mean of sentences) and corpus F1 of unlabelled spans, for unsupervised parsing.
 
-    One-word spans, the span of the root, and sentences of one word do not count; how the papers differ beyond that is in the
-    option. A sentence without a parse has F1 = 0, wherever a parse of it would have one.
+    One-word spans, the span of the root, and sentences of one word do not count; the option ``convention`` chooses between the
+    rules of two papers. A sentence without a parse has F1 = 0 if F1 would be defined for a parse.
 
     >>> import treegauge
     >>> gold = ["(S (NP (D the) (N cat)) (VP (V sat)))", "(S (NP (N rain)) (VP (V fell)))"]
@@ -56,7 +55,7 @@ class Induction(Metric):
     convention: str = choice("kim", CONVENTIONS, "kim, tn-pcfg: the paper whose rules for trivial and missing spans hold")
 
     def preset_for(self, preset: Preset | None) -> Preset:
-        """The preset with all spans, without labels: which of them count is the metric's own affair."""
+        """The preset with all spans and without labels; the metric itself decides which spans count."""
         chosen = super().preset_for(preset)
         return replace(chosen, labelled=False, trivial_spans=True, duplicate_spans=True, empty_gold=True, empty_brackets=False)
 
@@ -98,9 +97,9 @@ class Induction(Metric):
 
 
 def _counted_spans(brackets: Brackets, n_words: Int64, *, root_only: bool) -> tuple[Int64, ...]:
-    """Sentence, start and end of the spans that count, a repeated one as often as it stands.
+    """Sentence, start and end of the spans that count, each as often as it occurs.
 
-    Spans over the whole sentence do not count; with ``root_only`` only the highest of them does not.
+    Spans over the whole sentence do not count; with ``root_only``, only the highest of them does not.
     """
     sentence = brackets.sentence
     start, end = brackets.start.astype(np.int64), brackets.end.astype(np.int64)

@@ -1,14 +1,13 @@
-"""Leaf-ancestor: how alike the lineages of each word are in the two trees.
+"""Leaf-ancestor: the similarity of each word's lineages in the two trees.
 
-Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, Natural Language Engineering 9(4). A lineage is
-the labels between word and root, with marks for where constituents begin and end (below); tags are not
-part of it. The similarity of two lineages is 1 - d / (m + n): m and n are their lengths, marks included, d is the cheapest edit
-from one to the other. Inserting or deleting costs 1; replacing costs 2, and 0.5 if the two labels share their first letter.
+Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, Natural Language Engineering 9(4). The lineage of a
+word is the sequence of labels between the word and the root, without its tag, and with marks where constituents begin and end. Read
+from the word upwards, ``[`` comes before the label of the highest constituent that begins with the word, and ``]`` after the label
+of the highest one that ends with it: without the marks, [A x] [A y] and [A x y] would be the same.
 
-Lineages: the labels between a word and the root, with marks where constituents begin and end; and how alike two of them are.
-
-Sampson & Babarczy 2003. Read from the word upwards, ``[`` stands before the label of the highest constituent that begins with the
-word, and ``]`` after the label of the highest one that ends with it: without the marks, [A x] [A y] and [A x y] would be the same.
+The similarity of two lineages is 1 - d / (m + n), where m and n are their lengths, marks included, and d is the cost of the
+cheapest edit from one to the other. Inserting or deleting costs 1; replacing costs 2, and 0.5 if the two labels share their first
+letter.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from treegauge.metrics.matching import codes
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["LeafAncestor", "Lineages", "chunks", "edit_costs", "lineages", "path_codes", "spelled"]
+__all__ = ["LeafAncestor", "Lineages", "edit_costs", "groups_by_length", "lineages", "path_codes", "symbol_rows"]
 
 _CELLS_AT_ONCE = 1 << 16
 _LONG = 200
@@ -34,8 +33,8 @@ _LONG = 200
 
 @dataclass(frozen=True)
 class Lineages:
-    """One lineage per token: ``bracket`` it hangs from (-1: none), ``begins`` and ``ends``: the depths of the marked brackets (-1:
-    no mark), ``length``, marks included."""
+    """The lineage of each token: the innermost ``bracket`` (-1: none), the depths of the brackets with the marks for ``begins`` and
+    ``ends`` (-1: no mark), and the ``length``, marks included."""
 
     bracket: Int64
     begins: Int64
@@ -48,7 +47,7 @@ def lineages(brackets: Brackets) -> Lineages:
     depth = np.append(depths(brackets), -1)
     begins = np.full(len(brackets.tag), -1, dtype=np.int64)
     ends = begins.copy()
-    # Pre-order meets the highest bracket with a given start, and with a given end, first: writing backwards, it is written last.
+    # The highest bracket with a given start or end comes first in pre-order; going backwards, it is written last and stays.
     backwards = np.arange(brackets.n_brackets - 1, -1, -1)
     base = brackets.token_offset[:-1][brackets.sentence]
     begins[(base + brackets.start)[backwards]] = depth[:-1][backwards]
@@ -58,7 +57,7 @@ def lineages(brackets: Brackets) -> Lineages:
 
 
 def path_codes(gold: Brackets, test: Brackets, classes: Int32) -> tuple[Int64, Int64]:
-    """A number for the labels from the root down to each bracket, equal on both sides where the labels are."""
+    """A number for the path of labels from the root down to each bracket, in gold and in test; equal paths have equal numbers."""
     depth = np.concatenate([depths(gold), depths(test)])
     parent = np.concatenate([gold.parent, np.where(test.parent < 0, -1, test.parent + gold.n_brackets)])
     label = classes[np.concatenate([gold.label, test.label])]
@@ -74,8 +73,8 @@ def path_codes(gold: Brackets, test: Brackets, classes: Int32) -> tuple[Int64, I
     return code[: gold.n_brackets], code[gold.n_brackets : -1]
 
 
-def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, width: int) -> Int32:
-    """Lineages from the root down as rows of symbols, filled up with -1 to ``width``.
+def symbol_rows(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, width: int) -> Int32:
+    """Lineages from the root down as rows of symbols, padded with -1 to ``width``.
 
     A symbol is a class of labels; with ``n`` classes, ``n`` is the mark ``[`` and ``n + 1`` is ``]``.
 
@@ -85,7 +84,7 @@ def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, wid
     >>> bank = Treebank.parse("(S (NP (D the) (N cat)) (V sat))")
     >>> brackets = alignment.pair(bank, bank, load_preset("none")).gold
     >>> names = [*brackets.labels, "[", "]", ""]
-    >>> rows = spelled(brackets, lineages(brackets), np.arange(3), np.arange(5), 3)
+    >>> rows = symbol_rows(brackets, lineages(brackets), np.arange(3), np.arange(5), 3)
     >>> [" ".join(names[symbol] for symbol in row) for row in rows.tolist()]
     ['S [ NP', 'S ] NP', '] S ']
     """
@@ -110,7 +109,7 @@ def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, wid
 
 
 def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int64:
-    """Twice the cheapest way to edit rows of ``a`` into rows of ``b``.
+    """Twice the cost of the cheapest edit of each row of ``a`` into the same row of ``b``.
 
     Inserting and deleting a symbol cost 1, replacing one 2, or ``alike``/2 if the two share their ``letter``.
 
@@ -120,16 +119,16 @@ def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int
     """
     if a.shape[1] <= _LONG or not len(a):
         return _costs(a, b, a_length, b_length, letter, alike)
-    # What two deep lineages share at their ends costs nothing, and is most of them.
+    # Deep lineages share most of their symbols at both ends, which cost nothing.
     costs = np.zeros(len(a), dtype=np.int64)
     for row in range(len(a)):
-        x, y = _trimmed(a[row, : a_length[row]], b[row, : b_length[row]])
+        x, y = _trim(a[row, : a_length[row]], b[row, : b_length[row]])
         costs[row] = _costs(x[np.newaxis], y[np.newaxis], np.array([len(x)]), np.array([len(y)]), letter, alike)[0]
     return costs
 
 
-def _trimmed(x: Int32, y: Int32) -> tuple[Int32, Int32]:
-    """Two sequences without what they have in common at their beginnings, and then at their ends."""
+def _trim(x: Int32, y: Int32) -> tuple[Int32, Int32]:
+    """Two sequences without their common prefix and common suffix."""
     for backwards in (1, -1):
         x, y = x[::backwards], y[::backwards]
         n = min(len(x), len(y))
@@ -140,7 +139,7 @@ def _trimmed(x: Int32, y: Int32) -> tuple[Int32, Int32]:
 
 
 def _costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int64:
-    """The usual recursion, a symbol of ``a`` at a time, for all rows and all symbols of ``b`` at once."""
+    """The usual recursion, one symbol of ``a`` at a time, for all rows and all symbols of ``b`` at once."""
     width = b.shape[1]
     steps = np.cumsum(np.full(width + 1, 2, dtype=np.int32), dtype=np.int32) - np.int32(2)
     previous = np.repeat(steps[np.newaxis], len(a), axis=0)
@@ -152,7 +151,7 @@ def _costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, 
         replace: Int32 = np.where(symbol == b, same, np.where(letter[symbol] == letters_b, kin, unlike))
         current = previous + np.int32(2)
         current[:, 1:] = np.minimum(current[:, 1:], previous[:, :-1] + replace)
-        # Insertions run along the row: the best start of such a run is a running minimum of what the run has not cost yet.
+        # A run of insertions goes along the row: its best start is a running minimum of the cost before the run.
         current = np.minimum.accumulate(current - steps, axis=1) + steps
         done = a_length == i + 1
         result[done] = current[done, b_length[done]]
@@ -160,8 +159,8 @@ def _costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, 
     return result
 
 
-def chunks(a_length: Int64, b_length: Int64) -> list[Int64]:
-    """The pairs in groups of like length, each small enough to be compared at once."""
+def groups_by_length(a_length: Int64, b_length: Int64) -> list[Int64]:
+    """The pairs in groups of similar length, each small enough to be compared at once."""
     magnitude = np.log2(np.maximum(a_length, b_length) + 1).astype(np.int64)
     order = np.lexsort((b_length, a_length, magnitude))
     cells = (a_length[order] + b_length[order] + 1).astype(np.int64)
@@ -217,10 +216,9 @@ class LeafAncestor(Metric):
         return np.stack([column.astype(np.float64) for column in columns], axis=1)
 
     def similarities(self, pair: Pair) -> NDArray[np.float64]:
-        """The similarity of each kept token's lineages; nan where it has none, or is a further piece of a gold token.
+        """The similarity of each kept token's lineages; nan if it has none, or is the second or a further piece of a gold token.
 
-        A word of a sentence without a parse is like nothing, and so is a word that only one side has, where words were aligned by
-        edit distance: 0.
+        It is 0 for the words of a sentence without a parse, and for words that only one side has in an alignment by edit distance.
         """
         classes = pair.classes if pair.preset.labelled else np.zeros_like(pair.classes)
         gold, test = lineages(pair.gold), lineages(pair.test)
@@ -233,22 +231,22 @@ class LeafAncestor(Metric):
         tokens = np.flatnonzero(different & pair.gold.counted)
         columns = [(path[side.bracket], side.begins, side.ends) for path, side in ((gold_path, gold), (test_path, test))]
         pairs = codes([column[tokens] for side in columns for column in side])
-        # Most words share their pair of lineages with others: each pair is compared once.
+        # Many words have the same pair of lineages; each pair is compared once.
         _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
-        similarity[tokens] = self._compared(pair, gold, test, tokens[first], classes)[which]
+        similarity[tokens] = self._edit_similarities(pair, gold, test, tokens[first], classes)[which]
         if pair.gold.shared is not None:
             similarity[~pair.gold.shared & (pair.gold.counted | pair.test.counted)] = 0
         return similarity
 
-    def _compared(self, pair: Pair, gold: Lineages, test: Lineages, tokens: Int64, classes: Int32) -> NDArray[np.float64]:
+    def _edit_similarities(self, pair: Pair, gold: Lineages, test: Lineages, tokens: Int64, classes: Int32) -> NDArray[np.float64]:
         letter = _letters(pair)
         m, n = gold.length[tokens], test.length[tokens]
         similarity = np.ones(len(tokens))
-        for group in chunks(m, n):
+        for group in groups_by_length(m, n):
             chosen, m_group, n_group = tokens[group], m[group], n[group]
             costs = edit_costs(
-                spelled(pair.gold, gold, chosen, classes, int(m_group.max())),
-                spelled(pair.test, test, chosen, classes, int(n_group.max())),
+                symbol_rows(pair.gold, gold, chosen, classes, int(m_group.max())),
+                symbol_rows(pair.test, test, chosen, classes, int(n_group.max())),
                 m_group,
                 n_group,
                 letter,
@@ -266,7 +264,7 @@ class LeafAncestor(Metric):
 
 
 def _letters(pair: Pair) -> Int32:
-    """A number for the first letter of each label, then one for each mark and for what fills up: these are like nothing else."""
+    """A number for the first letter of each label, then numbers of their own for the two marks and for the padding."""
     letters: dict[str, int] = {}
     numbers = [letters.setdefault(label[:1], len(letters)) for label in pair.gold.labels]
     return np.array([*numbers, len(letters), len(letters) + 1, len(letters) + 2], dtype=np.int32)

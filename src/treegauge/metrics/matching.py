@@ -1,12 +1,11 @@
-"""Matching: the brackets of the test tree that are right, and those that cross the gold tree.
+"""Matching: which brackets of two trees match, which cross, and how many parts of any kind two trees share.
 
-Matching is EVALB's: each gold bracket takes the first unused test bracket with its span and an equal label, so brackets are a
-multiset. Crossing, half-open: (a, b) crosses (c, d) if c < a < d < b or a < c < b < d; sharing an edge is not crossing.
+Brackets match as in EVALB: each gold bracket takes the first unused test bracket with its span and an equal label, so brackets are
+a multiset. Bracket (a, b) crosses (c, d) if c < a < d < b or a < c < b < d; ends are exclusive, and sharing an edge is not
+crossing.
 
-Parts of trees as rows of integers, and how many of them two treebanks share.
-
-Constituents, parent-child links, frames, lineages: whatever a metric compares, a part is a row of integer columns. Rows become
-numbers that are equal exactly where the rows are, and everything else is sorting numbers.
+Other metrics compare other parts of trees: parent-child links, frames, lineages. Any part is a row of integers; each row gets a
+number such that equal rows have equal numbers, and the rest is sorting numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
 from treegauge.metrics.metric import Rates, Rows, Total, f1, ratio
-from treegauge.trees.treebank import Int32, Int64
+from treegauge.trees.treebank import Int32, Int64, Mask
 
 __all__ = [
     "OVERLAP_COLUMNS",
@@ -38,11 +37,9 @@ __all__ = [
     "sequence_codes",
 ]
 
-Mask = NDArray[np.bool_]
-
 
 def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
-    """For each gold bracket the row of its test bracket, or -1; ``classes`` numbers equal labels alike, None ignores labels."""
+    """For each gold bracket the row of its test bracket, or -1; ``classes`` gives equal labels one number, None ignores labels."""
     keys = _keys(gold, test, classes)
     gold_keys, test_keys = keys[: gold.n_brackets], keys[gold.n_brackets :]
     gold_order, gold_rank = _ranks(gold_keys)
@@ -65,7 +62,7 @@ def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
 def partners_by_order(gold: Brackets, test: Brackets, classes: Int32, equal: Mask) -> Int64:
     """Partners where label equality is not transitive, so that it matters which test bracket is taken: the first, as in EVALB.
 
-    ``equal[a, b]`` says whether two labels are equal, ``classes`` joins all that are equal through others.
+    ``equal[a, b]`` tells whether two labels are equal; ``classes`` joins all labels that are equal directly or through others.
     """
     found = partners(gold, test, classes)
     keys = _keys(gold, test, classes)
@@ -86,9 +83,9 @@ def partners_by_order(gold: Brackets, test: Brackets, classes: Int32, equal: Mas
 
 
 def matched_counts(gold: Brackets, test: Brackets, classes: Int32 | None) -> tuple[Int64, Int64]:
-    """The number of gold brackets of each sentence with a partner: with equal labels (``classes``; None: any), and with any label.
+    """For each sentence, the number of gold brackets with a partner of an equal label (``classes``; None: any), and of any label.
 
-    The same as counting :func:`partners`, but most spans have one bracket on each side, and need no sorting.
+    The counts are those of :func:`partners`, but most spans have one bracket on each side, which needs no sorting.
     """
     spans, n_gold = _keys(gold, test, None), gold.n_brackets
     ours, theirs = _Runs(spans[:n_gold]), _Runs(spans[n_gold:])
@@ -110,7 +107,7 @@ def matched_counts(gold: Brackets, test: Brackets, classes: Int32 | None) -> tup
     labelled = _per_sentence(sentence[single & same], None, len(gold))
     several = np.flatnonzero(~single)
     if len(several):
-        # Spans with several brackets: how often each label stands on both sides.
+        # Spans with several brackets: how often each label occurs on both sides.
         codes = [
             np.repeat(np.arange(len(several)), size) * len(classes) + classes[labels[runs.row(_stretch(first, size))]]
             for runs, labels, first, size in (
@@ -127,7 +124,7 @@ def matched_counts(gold: Brackets, test: Brackets, classes: Int32 | None) -> tup
 
 
 class _Runs:
-    """Runs of equal keys in sorted order: the key of each, where it begins, how long it is; ``row`` gives rows back."""
+    """Runs of equal keys in sorted order: the key, first position and size of each; :meth:`row` maps positions to rows."""
 
     def __init__(self, keys: Int64) -> None:
         self._order = None if bool((keys[1:] >= keys[:-1]).all()) else np.argsort(keys, kind="stable")
@@ -143,7 +140,7 @@ class _Runs:
 
 
 def _stretch(first: Int64, size: Int64) -> Int64:
-    """The places of runs, one run after the other."""
+    """The positions in some runs, one run after the other."""
     end = np.cumsum(size)
     return np.repeat(first - (end - size), size) + np.arange(int(size.sum()))
 
@@ -153,7 +150,7 @@ def _per_sentence(sentence: Int64, values: Int64 | None, n: int) -> Int64:
 
 
 def _keys(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
-    """One integer per (sentence, start, end, label), gold then test, almost sorted in pre-order."""
+    """One integer for each (sentence, start, end, gap, label), gold then test, in nearly sorted order."""
     longest = int(max(gold.end.max(initial=0), test.end.max(initial=0)))
     sides = (gold, test)
     keys = np.concatenate([side.sentence for side in sides])
@@ -189,10 +186,10 @@ def _ranks(keys: Int64) -> tuple[Int64, Int64]:
 def crossing(gold: Brackets, test: Brackets) -> Mask:
     """A mask of the test brackets that cross some gold bracket.
 
-    A bracket crosses if at one of its edges the innermost gold bracket around that edge sticks out on the edge's own side only:
-    the gold brackets around an edge are nested, so the innermost one decides. Empty brackets cross nothing. Where brackets have
-    gaps, two cross if they share words and neither holds all of the other's. A test bracket without a word of the gold sentence
-    (:attr:`Brackets.unplaced`) fits nowhere, and counts as crossing.
+    The gold brackets around an edge are nested, so it is enough to look at the innermost one around each edge of a test bracket: it
+    crosses if it ends inside the test bracket, or starts inside it. Empty brackets cross nothing. Brackets with gaps cross if they
+    share words and neither contains the other. A test bracket without any word of the gold sentence (:attr:`Brackets.unplaced`)
+    counts as crossing.
     """
     if (shared := gold.shared) is not None:
         placed = gold.select(~gold.unplaced)
@@ -212,13 +209,13 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
 
 
 def _out_of_order(brackets: Brackets) -> list[int]:
-    """The sentences whose brackets do not stand from left to right: words that do not count closed the gaps of their trees."""
+    """The sentences whose brackets are not in order from left to right, since deleting words closed the gaps of their trees."""
     begins_earlier = (np.diff(brackets.start) < 0) & (np.diff(brackets.sentence) == 0)
     return brackets.sentence[1:][begins_earlier].tolist()
 
 
 def crossing_sets(gold: Sequence[int], test: Sequence[int]) -> list[bool]:
-    """A mask of the test sets that cross some gold set: they share words, and neither holds all of the other; words are bits.
+    """A mask of the test sets that cross some gold set: they share words, and neither contains the other; words are bits.
 
     >>> crossing_sets([0b0111], [0b1010, 0b0110, 0b1001])
     [True, False, True]
@@ -229,14 +226,14 @@ def crossing_sets(gold: Sequence[int], test: Sequence[int]) -> list[bool]:
 def _innermost_around_edges(gold: Brackets) -> tuple[Int32, Int32]:
     """Start and end of the innermost gold bracket strictly around each edge between tokens.
 
-    A sentence of n tokens has the edges 0 ... n. Where no bracket is around an edge, the values are such that nothing crosses.
+    A sentence of n tokens has the edges 0 ... n. If there is no bracket around an edge, the values are such that nothing crosses.
     """
     n_edges = int(gold.token_offset[-1]) + len(gold)
     first_edge = gold.token_offset[:-1] + np.arange(len(gold))
     start = np.full(n_edges, -1, dtype=np.int32)
     end = np.full(n_edges, np.iinfo(np.int32).max, dtype=np.int32)
-    # The token after the edge hangs from some bracket; the first (outermost) bracket that starts at the edge hangs from the
-    # innermost one around it, and if none starts there the token itself does.
+    # If a bracket starts at the edge, the parent of the outermost such bracket is the innermost bracket around the edge; if none
+    # does, it is the bracket above the token after the edge.
     token_sentence = np.repeat(np.arange(len(gold)), np.diff(gold.token_offset))
     around = np.full(n_edges, -1, dtype=np.int64)
     around[np.arange(len(gold.above)) + token_sentence] = gold.above
@@ -257,7 +254,7 @@ _ROOM = 1 << 62
 
 
 def codes(columns: Sequence[Column]) -> Int64:
-    """A number for each row, equal exactly where all columns are equal.
+    """A number for each row; two numbers are equal exactly if the rows are.
 
     >>> codes([np.array([3, 3, 1]), np.array([0, 7, 0])]).tolist()
     [16, 23, 0]
@@ -284,7 +281,7 @@ def is_in(values: Int64, among: Int64) -> Mask:
     """
     if not len(among):
         return np.zeros(len(values), dtype=np.bool_)
-    # Codes come almost sorted, so a stable sort is nearly free; np.isin hashes, which is many times slower on them.
+    # Codes are nearly sorted, so a stable sort is almost free; np.isin would be many times slower.
     ordered = np.sort(among, kind="stable")
     place = np.searchsorted(ordered, values)
     place[place == len(ordered)] = 0
@@ -292,7 +289,7 @@ def is_in(values: Int64, among: Int64) -> Mask:
 
 
 def sequence_codes(symbol: Column, first: Int64, length: Int64) -> Int64:
-    """A number for each run ``symbol[first:first+length]``, equal exactly where the runs are equal; an empty run is 0.
+    """A number for each run ``symbol[first:first+length]``, equal exactly if the runs are equal; an empty run has 0.
 
     >>> sequence_codes(np.array([5, 6, 5, 6, 6]), np.array([0, 2, 3, 4]), np.array([2, 2, 2, 0])).tolist()
     [3, 3, 4, 0]
@@ -300,7 +297,7 @@ def sequence_codes(symbol: Column, first: Int64, length: Int64) -> Int64:
     code = np.zeros(len(first), dtype=np.int64)
     alive, used = np.flatnonzero(length > 0), 1
     place = 0
-    # Runs are extended by one symbol per round, all at once; each round's numbers are new, so a run never equals a longer one.
+    # All runs are extended by one symbol per round; each round uses new numbers, so a run never equals a longer one.
     while len(alive):
         numbers = np.unique(codes([code[alive], symbol[first[alive] + place]]), return_inverse=True)[1]
         code[alive] = numbers + used
@@ -311,7 +308,7 @@ def sequence_codes(symbol: Column, first: Int64, length: Int64) -> Int64:
 
 
 class Parts(NamedTuple):
-    """The parts of ``n`` sentences on both sides, as numbers with the sentence each belongs to; a number names its sentence too."""
+    """The parts of ``n`` sentences on both sides, as numbers, with the sentence of each; parts of different sentences differ."""
 
     n: int
     gold: Int64
@@ -321,7 +318,7 @@ class Parts(NamedTuple):
 
     @classmethod
     def of(cls, n: int, gold: Sequence[Column], test: Sequence[Column]) -> Parts:
-        """From columns, the sentence first, the same on both sides."""
+        """The parts given by the same columns on both sides, the sentence first."""
         code = codes([np.concatenate(pair) for pair in zip(gold, test, strict=True)])
         gold_sentence, test_sentence = gold[0].astype(np.int64), test[0].astype(np.int64)
         return cls(n, code[: len(gold_sentence)], gold_sentence, code[len(gold_sentence) :], test_sentence)
@@ -353,7 +350,7 @@ OVERLAP_SYMMETRIES = {
 
 
 def overlap_rows(matched: Int64, gold: Int64, test: Int64) -> Rows:
-    """Rows of ``OVERLAP_COLUMNS``: counts, and sentence recall, precision and F1 with how many of them are defined."""
+    """Rows of ``OVERLAP_COLUMNS``: counts, and the recall, precision and F1 of each sentence with whether they are defined."""
     columns: list[NDArray[Any]] = [np.ones(len(matched)), matched, gold, test]
     for numerator, denominator in ((matched, gold), (matched, test), (2 * matched, gold + test)):
         columns += [numerator / np.maximum(denominator, 1), denominator > 0]
@@ -361,7 +358,7 @@ def overlap_rows(matched: Int64, gold: Int64, test: Int64) -> Rows:
 
 
 def overlap_rates(total: Total) -> Rates:
-    """Recall m/g, precision m/t and F1 = 2m/(g+t), pooled and as means of the sentences where they are defined."""
+    """Recall m/g, precision m/t and F1 = 2m/(g+t), over the corpus and as means over the sentences where they are defined."""
     n = dict(zip(OVERLAP_COLUMNS, total, strict=True))
     return {
         "recall": ratio(n["matched"], n["gold"]),

@@ -1,11 +1,11 @@
 """The base class of all metrics: rows of counts that add, and the rates of their sum.
 
-A corpus is a sum of rows; so is a shard, a bootstrap sample, a length bucket. Nothing else in treegauge needs to know what a
+A corpus is a sum of rows; so are a shard, a bootstrap sample and a length bucket. Nothing else in treegauge needs to know what a
 metric counts.
 
-Sums of rows are exact, so that no order, shard or block of sentences changes a bit of them. Integers add as integers. A float is a
-53-bit integer times a power of two: those integers are added per power, so a sum of floats is exact too, and rounded once, when it
-is asked for. That is ``math.fsum`` over all rows, from any number of pieces.
+Sums of rows are exact, so that neither the order of sentences nor shards or blocks change a bit of them. Integers are added as
+integers. A float is a 53-bit integer times a power of two; these integers are added for each power, so a sum of floats is exact
+too, and is rounded once, at the end. The result is that of ``math.fsum`` over all rows, from any number of pieces.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.compact_rows import CompactRows, grid
+from treegauge.metrics.compact_rows import BitSets, CompactRows, grid
 from treegauge.presets import Preset, load_preset
 
 __all__ = [
@@ -82,7 +81,7 @@ class ExactSum:
         self._infinite = [ours + theirs for ours, theirs in zip(self._infinite, other._infinite, strict=True)]
 
     def values(self) -> list[Any]:
-        """The sums: floats, rounded once, where floats were added."""
+        """The sums; those of columns to which floats were added are floats."""
         finite = [
             (fraction + (integer << _SMALLEST)) / (1 << _SMALLEST) if is_float else integer
             for integer, fraction, is_float in zip(self._integers, self._fractions, self._is_float, strict=True)
@@ -90,7 +89,7 @@ class ExactSum:
         return [value + infinite if infinite else value for value, infinite in zip(finite, self._infinite, strict=True)]
 
     def state(self) -> tuple[list[Any], list[int], list[bool], list[float]]:
-        """For each column: the sum of what adds, of fractions in units of 2 ** -1074, whether floats were added, and infinities."""
+        """By column: the sum of integers, of fractions in units of 2 ** -1074, whether floats were added, the sum of infinities."""
         return self._integers, self._fractions, self._is_float, self._infinite
 
     @classmethod
@@ -105,7 +104,7 @@ class ExactSum:
 
     def _add_floats(self, rows: NDArray[np.float64]) -> None:
         whole = (np.rint(rows) == rows).all(axis=0)
-        # Up to here every partial sum of whole numbers is itself exact.
+        # Below this bound, every partial sum of whole numbers is exact.
         whole &= np.abs(rows).sum(axis=0) < 1 << _MANTISSA
         sums = rows.sum(axis=0)
         for column, is_whole in enumerate(whole.tolist()):
@@ -119,7 +118,7 @@ class ExactSum:
 
 
 def _sum(ours: Any, theirs: Any) -> Any:
-    """The sum of two counts; the 0 that a sum starts from need not be of their kind."""
+    """The sum of two counts; the 0 from which a sum starts need not be of their type."""
     return theirs if isinstance(ours, int) and ours == 0 else ours if isinstance(theirs, int) and theirs == 0 else ours + theirs
 
 
@@ -139,8 +138,8 @@ def _exact_sum(column: NDArray[np.float64]) -> int:
 
 
 Rows = NDArray[Any]
-"""One row per sentence, one column per count: integers, floats where a mean of sentences is defined, Python integers (object)
-where counts outgrow 64 bits."""
+"""One row per sentence, one column per count: integers, floats if the metric has means of sentences, or Python objects if counts
+exceed 64 bits."""
 
 Floats = NDArray[np.float64]
 Total = Iterable[Any]
@@ -151,8 +150,8 @@ Rates = dict[str, float]
 class OptionWords(NamedTuple):
     """The words that set an option of a metric after a colon, as in ``goodman:pre``.
 
-    ``read`` gives the value of a word, or None if the word does not belong to this option. ``examples`` are words for a list of
-    the valid ones, ``meaning`` is what they do. A ``repeatable`` option collects the values of several words in a tuple.
+    ``read`` gives the value of a word, or None if the word does not belong to this option. ``examples`` are shown as valid words,
+    and ``meaning`` explains them. A ``repeatable`` option collects the values of several words in a tuple.
     """
 
     examples: tuple[str, ...]
@@ -162,7 +161,7 @@ class OptionWords(NamedTuple):
 
 
 def choice(default: str, words: Sequence[str], meaning: str) -> Any:
-    """A field of a metric that is one of some words."""
+    """A field of a metric whose value is one of some words."""
     given = tuple(words)
 
     def read(word: str) -> str | None:
@@ -172,13 +171,13 @@ def choice(default: str, words: Sequence[str], meaning: str) -> Any:
 
 
 def flag(default: bool, yes: str, no: str, meaning: str) -> Any:
-    """A field of a metric that is true after one word and false after another (an empty one: no such word)."""
+    """A field of a metric that one word sets to true and another to false; an empty string stands for no such word."""
     values = {word: value for word, value in ((yes, True), (no, False)) if word}
     return field(default=default, metadata={"words": OptionWords(tuple(values), values.get, meaning)})
 
 
 def repeatable(default: tuple[Any, ...], examples: Sequence[str], read: Callable[[str], Any], meaning: str) -> Any:
-    """A field of a metric that is a tuple, with a word for each item or for several."""
+    """A field of a metric that is a tuple; each word adds one or several items."""
     return field(default=default, metadata={"words": OptionWords(tuple(examples), read, meaning, repeatable=True)})
 
 
@@ -186,22 +185,22 @@ def repeatable(default: tuple[Any, ...], examples: Sequence[str], read: Callable
 class Metric(ABC):
     """A way of comparing test trees with gold trees: a frozen dataclass whose fields are its options.
 
-    What is the same for all options is class data:
+    Properties that do not depend on options are class data:
 
-    * ``name``: its name on the command line; ``summary``: its definition in a line; ``reference``: a key of
+    * ``name``: its name on the command line; ``summary``: its definition in one line; ``reference``: a key of
       :data:`treegauge.metrics.registry.REFERENCES`.
-    * ``columns``: what the columns of ``rows`` count; ``headline``: the rate to show when only one is shown.
-    * ``symmetries``: the rate that each rate turns into when gold and test change places (``recall`` into ``precision``, ``f1``
-      into itself); rates that are not named have no such partner.
-    * ``preset``: the name of the preset that trees are prepared with unless another is given.
-    * ``compared_with_evalb``: whether EVALB counts the same, so that a result can say what EVALB would print.
+    * ``columns``: the names of the columns of ``rows``; ``headline``: the rate to show if only one is shown.
+    * ``symmetries``: for each rate the rate that it becomes when gold and test are exchanged (``precision`` for ``recall``, ``f1``
+      for itself); rates that are not listed have no such counterpart.
+    * ``preset``: the name of the preset by which trees are prepared unless another is given.
+    * ``compared_with_evalb``: whether EVALB counts the same, so that a result can tell what EVALB would print.
     * ``counts_are_results``: whether tables show the counts beside the rates.
-    * ``discontinuous``: whether its definition holds for trees with crossing branches; if not, such trees are refused.
-    * ``sentence_columns``: the columns that say of a sentence whether it is right as a whole, see :meth:`without_parse`.
-    * ``exact_columns``: those of them that only a tree over the very same words can have.
-    * ``lower_is_better``: the rates that are errors; ``undirected``: those of which neither more nor less is better.
+    * ``discontinuous``: whether the metric is defined for trees with crossing branches; if not, such trees are refused.
+    * ``sentence_columns``: the columns that judge a sentence as a whole, see :meth:`without_parse`.
+    * ``exact_columns``: those of them that are 0 unless the tree is over exactly the gold words.
+    * ``lower_is_better``: the rates that are errors; ``undirected``: those for which neither higher nor lower is better.
 
-    A rate named ``average_...`` is a mean of counts; all others are shares, and shown as percentages.
+    A rate named ``average_...`` is a mean of counts; all others are shares, shown as percentages.
     """
 
     name: ClassVar[str]
@@ -228,15 +227,15 @@ class Metric(ABC):
         """The rates of a sum of rows; 0/0 is nan."""
 
     def without_parse(self, rows: Rows, pair: Pair) -> Rows:
-        """The rows, with what a missing parse does to them; every metric's :meth:`rows` that judges whole sentences ends with this.
+        """The rows, corrected for sentences without a parse; each metric that judges whole sentences ends :meth:`rows` with this.
 
-        The rule, for all metrics: a sentence without a parse (none, one that cannot be read, or one over other words) has its worst
-        value in every rate of sentences, so each of ``sentence_columns`` is 0; its gold parts count as missed, so recall-type rates
-        fall; and it adds nothing to what was produced, by which precision-type rates divide. F1 stays 2m/(g+t). A mean over what
-        was parsed (average crossing) divides by the number of parses, which is a column of its own.
+        The rule is the same for all metrics. A sentence without a parse (none, one that cannot be read, or one over other words)
+        has the worst value in every rate of sentences, so each of ``sentence_columns`` is 0. Its gold parts count as missed, which
+        lowers recall, and it adds no test parts, so that precision ignores it; F1 stays 2m/(g+t). A mean over parsed sentences,
+        such as average crossing, divides by the number of parses, which is a column of its own.
 
         A parse whose words were aligned by edit distance is a parse, but no tree over other words is exactly right: each of
-        ``exact_columns`` is 0 for it.
+        ``exact_columns`` is 0.
         """
         for sentences, names in ((~pair.has_parse, self.sentence_columns), (pair.is_edited, self.exact_columns)):
             if sentences.any():
@@ -256,7 +255,7 @@ class Metric(ABC):
 
     @classmethod
     def with_options(cls, *words: str) -> Self:
-        """The metric with the options that some words set, such as ``pre`` in ``goodman:pre``."""
+        """The metric with the options that these words set, such as ``pre`` in ``goodman:pre``."""
         known = cls.option_words()
         values: dict[str, Any] = {}
         for word in words:
@@ -277,7 +276,7 @@ class Metric(ABC):
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """The metric whose :attr:`options` these are; lists, as JSON has them, stand for tuples."""
+        """The metric with these :attr:`options`; lists, as in JSON, stand for tuples."""
         given = {name: tuple(cast("list[Any]", value)) if isinstance(value, list) else value for name, value in options.items()}
         return cls(**given)
 
@@ -287,30 +286,30 @@ class Metric(ABC):
         return tuple(self.rates([0] * len(self.columns)))
 
     def counterpart(self, rate: str) -> str | None:
-        """The rate that this one turns into when gold and test change places; None if there is none."""
+        """The rate that this one becomes when gold and test are exchanged; None if there is none."""
         return self.symmetries.get(rate)
 
     def preset_for(self, preset: Preset | None) -> Preset:
-        """The preset to prepare trees with, given the one that was asked for (None: the metric's own)."""
+        """The preset by which to prepare trees, given the one that was asked for (None: the metric's own)."""
         return load_preset(self.preset) if preset is None else preset
 
     def reproduced(self, pair: Pair) -> BitSets | Rows | None:
-        """The gold parts of each sentence that the test tree reproduced, as sets of bits, or as Python integers of these bits.
+        """The gold parts of each sentence that the test tree reproduced, as sets of bits or as Python integers with these bits.
 
-        They are kept beside the rows and never summed: tests that pair two systems part by part need them. None: not kept.
+        They are kept beside the rows, never summed, for tests that compare two systems part by part. None if they are not kept.
         """
         return None
 
     def with_judgements(self, judgements: Any) -> Metric:
-        """The metric that takes up a person's verdicts; itself if it has no use for them."""
+        """The metric with a person's judgements; the metric itself if it does not use any."""
         return self
 
     def float_columns(self, rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
-        """The rows of several systems as matrices of floats that can be resampled, and whether all their sums are exact."""
+        """The rows of several systems as matrices of floats for resampling, and whether all their sums are exact."""
         return tuple(map(on_a_grid, rows)), True
 
     def compact_columns(self, rows: Sequence[CompactRows]) -> tuple[tuple[CompactRows, ...], bool]:
-        """The columns of :meth:`float_columns` in little memory, for rows of very many sentences."""
+        """The columns of :meth:`float_columns`, stored compactly, for very many sentences."""
         if type(self).float_columns is Metric.float_columns:
             return tuple(of_system.on_a_grid() for of_system in rows), True
         columns, is_exact = self.float_columns([of_system[:] for of_system in rows])
@@ -321,22 +320,22 @@ class Metric(ABC):
         try:
             rates = cast("dict[str, Any]", self.rates(list(sums.T)))
         except (TypeError, ValueError):
-            # Rates that take numbers only, not arrays of them.
+            # These rates are defined for numbers, not for arrays.
             return np.array([list(self.rates(total).values()) for total in sums.tolist()], dtype=np.float64)
         return np.stack([np.broadcast_to(np.asarray(rate, dtype=np.float64), len(sums)) for rate in rates.values()], axis=1)
 
 
 def on_a_grid(rows: Rows) -> Floats:
-    """The rows with each column rounded to multiples of a power of two such that any sum of as many rows is exact.
+    """The rows with each column rounded to multiples of a power of two, so that any sum of that many rows is exact.
 
-    Counts are left as they are; a mean of sentences over 2,400 of them moves by less than one part in 10^11.
+    Counts do not change; a mean over 2,400 sentences changes by less than one part in 10^11.
 
     >>> rows = on_a_grid(np.array([[1 / 3, 7.0], [0.1, 2.0]]))
     >>> bool(abs(rows[0, 0] - 1 / 3) < 1e-14), rows[:, 1].tolist()
     (True, [7.0, 2.0])
     """
     found = np.empty(rows.shape)
-    for number, counts in enumerate(rows.T):  # one by one, as there may be very many rows
+    for number, counts in enumerate(rows.T):  # one by one, since there may be very many rows
         column = np.asarray(counts, dtype=np.float64)
         scale = grid(column, len(rows))
         found[:, number] = np.rint(column * scale) / scale
@@ -352,7 +351,7 @@ def total_of(rows: Rows | CompactRows) -> list[Any]:
 
 
 def ratio(part: Any, whole: Any) -> Any:
-    """``part / whole``, and nan for 0/0; element by element for arrays, so that one call rates all samples of a bootstrap.
+    """``part / whole``, and nan for 0/0; for arrays element by element, so that one call serves all samples of a bootstrap.
 
     >>> ratio(1, 4), ratio(0, 0)
     (0.25, nan)

@@ -1,27 +1,30 @@
-"""PARSEVAL: labelled and unlabelled brackets, exact match, crossing brackets, tags.
+"""PARSEVAL: labelled and unlabelled brackets, exact match, crossing brackets, tags; and the same for brackets with gaps alone.
 
-Black et al. 1991, as EVALB counts: brackets are a multiset, preterminals are not brackets, a test bracket crosses if it
-crosses any gold bracket. Brackets with gaps are labelled yields: a label and the set of words it covers. A parsed sentence without
-brackets on both sides is an exact match and has no sentence F1. What a missing parse does is said in
-:meth:`treegauge.metrics.metric.Metric.without_parse`; average crossing is over the ``parsed`` sentences.
+Black et al. 1991, as EVALB counts: brackets are a multiset, preterminals are not brackets, and a test bracket crosses if it
+crosses any gold bracket. A parsed sentence without brackets on both sides is an exact match and has no sentence F1.
+:meth:`treegauge.metrics.metric.Metric.without_parse` defines the row of a sentence without a parse; average crossing is over the
+``parsed`` sentences.
+
+On trees with crossing branches, brackets are labelled *yields*: a label and the set of words it covers (Maier 2010). Few
+constituents have gaps, so a parser can miss them all and lose little; :class:`DiscontinuousBrackets` counts no others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.brackets import sum_within
+from treegauge.alignment.brackets import Brackets, sum_within
 from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import crossing, matched_counts, partners_by_order
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Parseval"]
+__all__ = ["DiscontinuousBrackets", "Parseval"]
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,7 @@ class Parseval(Metric):
 
     def rows(self, pair: Pair) -> Rows:
         gold, test = pair.gold, pair.test
-        matched, unlabelled = matched_counts(gold, test, pair.matching_classes)
-        if pair.equality is not None and pair.preset.labelled:
-            matched = gold.per_sentence(partners_by_order(gold, test, pair.classes, pair.equality) >= 0)
+        matched, unlabelled = _matched_counts(pair, gold, test)
         rows = self.rows_of(
             matched,
             gold.counts,
@@ -112,8 +113,68 @@ class Parseval(Metric):
         }
 
 
+@dataclass(frozen=True)
+class DiscontinuousBrackets(Metric):
+    """Recall m/g, precision m/t and F1 = 2m/(g+t) of the constituents with gaps, with and without labels.
+
+    ``exact_match`` is the share, among the sentences with a gap in gold or test, of those whose constituents with gaps are all
+    right. On continuous trees there is nothing to count, and every rate is nan.
+
+    >>> import treegauge
+    >>> from treegauge.trees import parse_discbracket
+    >>> gold = parse_discbracket("(S (VP (NP 0=Wen) (V 3=gesehen)) (AUX 1=hast) (N 2=du))")
+    >>> test = parse_discbracket("(S (VP (NP 0=Wen) (V 3=gesehen) (N 2=du)) (AUX 1=hast))")
+    >>> result = treegauge.score(gold, test, metric="discontinuous")
+    >>> result.counts["gold"], result.counts["test"], result.rates["f1"]
+    (1, 1, 0.0)
+    """
+
+    name = "discontinuous"
+    summary = "labelled and unlabelled recall, precision and F1 of the constituents with gaps alone, and their exact match"
+    reference = "maier2010"
+    headline = "f1"
+    columns = ("sentences", "matched", "gold", "test", "unlabelled_matched", "with_gaps", "exact")
+    symmetries: ClassVar[Mapping[str, str]] = {
+        **{f"{kind}recall": f"{kind}precision" for kind in ("", "unlabelled_")},
+        **{f"{kind}precision": f"{kind}recall" for kind in ("", "unlabelled_")},
+        **{rate: rate for rate in ("f1", "unlabelled_f1", "exact_match")},
+    }
+    discontinuous = True
+    exact_columns = ("exact",)
+
+    def rows(self, pair: Pair) -> Rows:
+        gold, test = pair.gold.select(pair.gold.fan_out > 1), pair.test.select(pair.test.fan_out > 1)
+        matched, unlabelled = _matched_counts(pair, gold, test)
+        with_gaps = gold.counts + test.counts > 0
+        columns: list[NDArray[Any]] = [
+            *(np.ones(len(pair)), matched, gold.counts, test.counts, unlabelled),
+            *(with_gaps, with_gaps & (matched == gold.counts) & (matched == test.counts)),
+        ]
+        return self.without_parse(np.stack([column.astype(np.int64) for column in columns], axis=1), pair)
+
+    def rates(self, total: Total) -> Rates:
+        n = dict(zip(self.columns, total, strict=True))
+        return {
+            "recall": ratio(n["matched"], n["gold"]),
+            "precision": ratio(n["matched"], n["test"]),
+            "f1": f1(n["matched"], n["gold"], n["test"]),
+            "unlabelled_recall": ratio(n["unlabelled_matched"], n["gold"]),
+            "unlabelled_precision": ratio(n["unlabelled_matched"], n["test"]),
+            "unlabelled_f1": f1(n["unlabelled_matched"], n["gold"], n["test"]),
+            "exact_match": ratio(n["exact"], n["with_gaps"]),
+        }
+
+
+def _matched_counts(pair: Pair, gold: Brackets, test: Brackets) -> tuple[Int64, Int64]:
+    """The number of matched brackets of each sentence, with equal labels and with any labels."""
+    matched, unlabelled = matched_counts(gold, test, pair.matching_classes)
+    if pair.equality is not None and pair.preset.labelled:
+        matched = gold.per_sentence(partners_by_order(gold, test, pair.classes, pair.equality) >= 0)
+    return matched, unlabelled
+
+
 def _has_right_tag(pair: Pair) -> NDArray[np.bool_]:
-    """For each token, whether its tag is right; a further piece of a token has none."""
+    """For each token, whether its tag is right; the second and further pieces of a token have no tag of their own."""
     gold, test = pair.gold, pair.test
     if pair.equality is not None:
         same = pair.equality[gold.tag, test.tag] & (test.tag >= 0)

@@ -1,7 +1,7 @@
 """All metrics by name, for ``--metric``, ``--list``, ``explain``, ``cite``, the docs and the property tests; and their references.
 
-A name may carry options after colons: ``goodman:pre``, ``freval:published``. The papers and programs behind the metrics are facts
-that can be printed as BibTeX; pages are given only where a second source confirmed them.
+Options may follow a name after colons: ``goodman:pre``, ``freval:published``. References can be printed as BibTeX; page numbers are
+given only if a second source confirmed them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["METRICS", "REFERENCES", "Reference", "compared_metrics", "find_metri
 
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
-    "discontinuous": "treegauge.metrics.discontinuous:DiscontinuousBrackets",
+    "discontinuous": "treegauge.metrics.parseval:DiscontinuousBrackets",
     "goodman": "treegauge.metrics.goodman:Goodman",
     "parent-child": "treegauge.metrics.simaan:ParentChild",
     "frames": "treegauge.metrics.simaan:Frames",
@@ -34,7 +34,7 @@ def metric_names() -> list[str]:
 
 
 def compared_metrics(*, discontinuous: bool = False) -> list[str]:
-    """The metrics by which systems are compared when none is named: on discontinuous trees those that take them.
+    """The metrics by which systems are compared if none is named; on discontinuous trees, those that are defined for them.
 
     >>> set(compared_metrics(discontinuous=True)) - set(compared_metrics())
     {'discontinuous'}
@@ -89,7 +89,7 @@ class Reference(NamedTuple):
     note: str = ""
 
     def bibtex(self) -> str:
-        """The entry for a bibliography; letters beyond ASCII stay as they are."""
+        """The entry for a bibliography; letters outside ASCII are not escaped."""
         fields = {
             "author": " and ".join(self.authors),
             "title": self.title,
@@ -281,7 +281,7 @@ REFERENCES: dict[str, Reference] = {
 """Key -> publication."""
 
 _MORE = {"parseval": ("sekine1997evalb",), "induction": ("yang2021",)}
-"""Further references of a metric, beside its own."""
+"""Further references of a metric."""
 _OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",)}
 """The references of EVALB and of the breakdown by kind of error."""
 

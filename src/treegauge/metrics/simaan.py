@@ -1,7 +1,7 @@
 """Parent-child and frame match: relations inside trees instead of single constituents.
 
-Sima'an 2003, On Maximizing Metrics for Syntactic Disambiguation, section 5. Both are *sets* of tuples; the paper's binary trees
-are widened to any: the side of a child is its place among its siblings, and an only child is on the side ``only``.
+Sima'an 2003, On Maximizing Metrics for Syntactic Disambiguation, section 5. Both compare *sets* of tuples. The paper's definitions
+are for binary trees; here the side of a child is its position among its siblings, and an only child has a side of its own.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Frames(Metric):
 
 
 def _right_hand_sides(gold: _Children, test: _Children) -> tuple[Int64, Int64]:
-    """A number for the right-hand side of each bracket's production, the same on both sides."""
+    """A number for the right-hand side of each bracket's production, in gold and in test; equal ones have equal numbers."""
     symbol = np.concatenate([gold.symbol, test.symbol])
     first = np.concatenate([gold.first, test.first + len(gold.symbol)])
     code = sequence_codes(symbol, first, np.concatenate([gold.arity, test.arity]))
@@ -161,13 +161,14 @@ def _right_hand_sides(gold: _Children, test: _Children) -> tuple[Int64, Int64]:
 
 @dataclass(frozen=True)
 class _Children:
-    """The children directly under brackets: one row a child, ordered by parent and position.
+    """The direct children of brackets, one row per child, ordered by parent and position.
 
-    ``parent`` is a bracket, ``symbol`` the child's (see :func:`symbols`), ``is_word`` marks words without a tag, ``index`` is the
-    child's place among ``arity[parent]`` children. The children of bracket ``b`` are the rows ``first[b]:first[b]+arity[b]``.
+    ``parent`` is a bracket, ``symbol`` the child's symbol (see :func:`symbols`), ``is_word`` marks words without a tag, and
+    ``index`` is the child's position among the ``arity[parent]`` children. The children of bracket ``b`` are the rows
+    ``first[b]:first[b]+arity[b]``.
 
-    Children of which the other side has no word follow behind those, as ``arity`` does not count them under a bracket that has
-    shared words; ``apart`` is where each of them begins, plus 1, and 0 for all others.
+    Where words were aligned by edit distance, the children without a word that the other side has come after these, and ``arity``
+    does not count them if their parent has shared words; for them ``apart`` is their start plus 1, and 0 for all others.
     """
 
     parent: Int64
@@ -180,7 +181,7 @@ class _Children:
 
 
 def _children_of(brackets: Brackets, classes: Int32 | None) -> _Children:
-    """The children of all brackets: brackets, preterminals and words; a further piece of a cut gold token is none of its own."""
+    """The children of all brackets: brackets, preterminals and words; further pieces of a gold token do not count."""
     bracket_symbol, token_symbol = symbols(brackets, classes)
     inner = np.flatnonzero(brackets.parent >= 0)
     tokens = np.flatnonzero((brackets.above >= 0) & brackets.counted)

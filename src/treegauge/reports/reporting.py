@@ -10,8 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from treegauge.alignment.alignment import Note
-from treegauge.alignment.remarks import notes_with_remarks
+from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.errors import UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions

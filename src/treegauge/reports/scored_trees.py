@@ -19,11 +19,11 @@ from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.breakdowns import Breakdown
-from treegauge.metrics.breakdowns.counts_by_key import Key, Places
+from treegauge.metrics.breakdowns.counts_by_key import Key, PlaceArray
 from treegauge.metrics.registry import find_metric
 from treegauge.scoring.counts import Request
-from treegauge.scoring.evaluation import ScoringJob
 from treegauge.scoring.inputs import TreebankLike, path_of
+from treegauge.scoring.job import ScoringJob
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -137,25 +137,25 @@ def best_places(breakdown: Breakdown, pair: Pair) -> Breakdown:
     return replace(breakdown, places={key: _best(of_key, length) for key, of_key in breakdown.places.items()})
 
 
-def _best(places: Sequence[Places], length: Int64) -> tuple[Places, ...]:
+def _best(places: Sequence[PlaceArray], length: Int64) -> tuple[PlaceArray, ...]:
     """The place in the sentence whose length is nearest to :data:`READABLE`; among several, the first."""
-    found: list[tuple[int, int, Places]] = []
+    found: list[tuple[int, int, PlaceArray]] = []
     for some in places:
         sentence = some.rows[:, 0]
         distance = np.abs(length[sentence] - READABLE)
         first = int(np.lexsort((sentence, distance))[0])
-        found.append((int(distance[first]), int(sentence[first]), Places(some.rows[first : first + 1], some.labels)))
+        found.append((int(distance[first]), int(sentence[first]), PlaceArray(some.rows[first : first + 1], some.labels)))
     return (min(found, key=lambda one: one[:2])[2],)
 
 
 def examples_among(breakdown: Breakdown, length: Int64, numbers: Sequence[int]) -> Breakdown:
     """The breakdown with one place for each key; its sentence is given by the position among ``numbers``."""
-    places: dict[Key, tuple[Places, ...]] = {}
+    places: dict[Key, tuple[PlaceArray, ...]] = {}
     for key, of_key in breakdown.places.items():
         (best,) = _best(of_key, length)
         rows = best.rows.copy()
         rows[:, 0] = np.searchsorted(np.array(numbers, dtype=np.int64), rows[:, 0])
-        places[key] = (Places(rows, best.labels),)
+        places[key] = (PlaceArray(rows, best.labels),)
     return replace(breakdown, places=places)
 
 

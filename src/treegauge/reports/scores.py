@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treegauge.alignment.alignment import Note
-from treegauge.alignment.remarks import REMARKS, advice_on
+from treegauge.alignment.notes import REMARKS, Note, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.inputs import SentencePlaces

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge import alignment, io
-from treegauge.alignment.alignment import Note
 from treegauge.alignment.brackets import Brackets
+from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair
-from treegauge.alignment.remarks import notes_with_remarks
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_order

@@ -1,7 +1,7 @@
 """Baselines: trees that need no parser, to be scored beside any system.
 
-Each is binary over the words that count, built for a whole treebank at once. Words that do not count (punctuation, if the preset
-deletes it) hang where they stand and add no bracket.
+Each is binary over the words that count, and is built for a whole treebank at once. Words that do not count (punctuation, if the
+preset deletes it) are attached in place and add no bracket.
 
 >>> gold = Treebank.parse("(S (NP (D the) (A old) (N cat)) (VP (V sat)) (. .))")
 >>> print(baseline("right-branching", gold, counts=np.array([True, True, True, True, False]))[0])
@@ -16,21 +16,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.alignment.words import is_deleted
 from treegauge.errors import UnknownName
 from treegauge.presets import Preset
-from treegauge.trees.columns import Int32, Int64
+from treegauge.trees.columns import Int32, Int64, Mask
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["BASELINES", "baseline", "baseline_for", "most_frequent_label"]
 
-Mask = NDArray[np.bool_]
-
 
 class Spans(NamedTuple):
-    """Spans of several sentences: positions are counted within the sentence."""
+    """Spans of several sentences; start and end are positions within the sentence."""
 
     sentence: Int64
     start: Int64
@@ -44,10 +41,10 @@ def baseline_for(name: str, gold: Treebank, preset: Preset, *, seed: int = 0) ->
 
 
 def baseline(name: str, gold: Treebank, *, counts: Mask | None = None, label: str = "X", seed: int = 0) -> Treebank:
-    """Trees over the gold sentences' words and tags that a trivial parser would give.
+    """The trees of a trivial parser over the words and tags of the gold sentences.
 
-    ``counts`` marks the words to bracket (default: all). All phrases get one label; the oracle keeps the gold labels. ``seed`` is
-    for ``random``. A sentence of one word gets no phrase.
+    ``counts`` marks the words to bracket (default: all). All phrases get the same ``label``, except that the oracle keeps the gold
+    labels. ``seed`` is for ``random``. A sentence of one word gets no phrase.
     """
     if name not in BASELINES:
         raise UnknownName("baseline", name, BASELINES)
@@ -73,7 +70,7 @@ def _lengths(gold: Treebank, counts: Mask) -> Int64:
 
 
 def _steps(length: Int64) -> tuple[Int64, Int64]:
-    """For sentences of n words the n - 1 brackets of a comb: sentence, and 0 ... n - 2."""
+    """The sentence and the number (0 ... n - 2) of each of the n - 1 brackets that a sentence of n words gets."""
     each = np.maximum(length - 1, 0)
     sentence = np.repeat(np.arange(len(length)), each)
     return sentence, np.arange(len(sentence)) - np.repeat(np.cumsum(each) - each, each)
@@ -82,12 +79,12 @@ def _steps(length: Int64) -> tuple[Int64, Int64]:
 def _right_branching(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
     length = _lengths(gold, counts)
     sentence, step = _steps(length)
-    return _labelled_alike(gold, counts, Spans(sentence, step, length[sentence]), label)
+    return _with_one_label(gold, counts, Spans(sentence, step, length[sentence]), label)
 
 
 def _left_branching(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
     sentence, step = _steps(_lengths(gold, counts))
-    return _labelled_alike(gold, counts, Spans(sentence, np.zeros_like(step), step + 2), label)
+    return _with_one_label(gold, counts, Spans(sentence, np.zeros_like(step), step + 2), label)
 
 
 def _balanced(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
@@ -103,14 +100,14 @@ def _balanced(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
         left, right = level._replace(end=middle), level._replace(start=middle)
         level = Spans(*(np.concatenate(columns) for columns in zip(left, right, strict=True)))
     spans = Spans(*(np.concatenate(columns) for columns in zip(level, *levels, strict=True)))
-    return _labelled_alike(gold, counts, spans, label)
+    return _with_one_label(gold, counts, spans, label)
 
 
 def _random(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
-    """Every binary tree over n words is equally likely: a shuffled row of n - 1 phrases and n words, rotated into a tree.
+    """A uniformly distributed binary tree over n words, from a shuffled sequence of n - 1 phrases and n words.
 
-    Read as +1 and -1, exactly one rotation of such a row keeps all sums at 0 or above until its last word (the cycle lemma): the
-    pre-order of a binary tree.
+    By the cycle lemma, exactly one rotation of the sequence, read as +1 for a phrase and -1 for a word, has no negative sum before
+    its last word. That rotation is the pre-order of a binary tree.
     """
     length = _lengths(gold, counts)
     size = np.maximum(2 * length - 1, 0)
@@ -130,23 +127,23 @@ def _random(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
     height = _sums(np.where(turned, 1, -1), first, sentence)
     words = _sums(~turned, first, sentence)
     phrase = np.flatnonzero(turned)
-    # A phrase ends at the next item after it where the sum falls below what it was before the phrase.
+    # A phrase ends where the sum first falls below its value before the phrase.
     key = (height + 1) * len(sentence) + np.arange(len(sentence))
     by_height = np.argsort(key)
     last = by_height[np.searchsorted(key[by_height], (height[phrase] - 1) * len(sentence) + phrase)]
-    return _labelled_alike(gold, counts, Spans(sentence[phrase], words[phrase], words[last]), label)
+    return _with_one_label(gold, counts, Spans(sentence[phrase], words[phrase], words[last]), label)
 
 
-def _sums(values: NDArray[np.bool_] | Int64, first: Int64, sentence: Int64) -> Int64:
+def _sums(values: Mask | Int64, first: Int64, sentence: Int64) -> Int64:
     """Running sums that start again in each sentence."""
     total = np.append(0, np.cumsum(values))
     return total[1:] - total[first][sentence]
 
 
 def _oracle(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
-    """The gold trees with every wider node made right-branching: all gold brackets, and as few others as a binary tree can have.
+    """The gold trees, binarised to the right: all gold brackets, and as few others as a binary tree can have.
 
-    Unary chains stay, as a parser may give them as one label.
+    Unary chains stay, since a parser may predict one as a single label.
     """
     gold.require_continuous("the baseline oracle-binary needs trees without gaps")
     sentence = np.repeat(np.arange(len(gold)), np.diff(gold.node_offset))
@@ -179,8 +176,8 @@ def _oracle(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
     return _treebank(gold, spans, labels, label)
 
 
-def _labelled_alike(gold: Treebank, counts: Mask, spans: Spans, label: str) -> Treebank:
-    """Trees of these spans over the words that count; the root takes in all words."""
+def _with_one_label(gold: Treebank, counts: Mask, spans: Spans, label: str) -> Treebank:
+    """Trees with these spans over the words that count, all with one label; the root covers all words."""
     words = np.flatnonzero(counts)
     before = np.append(0, np.cumsum(counts))
     length = _lengths(gold, counts)
@@ -202,9 +199,9 @@ def _labelled_alike(gold: Treebank, counts: Mask, spans: Spans, label: str) -> T
 
 
 def _treebank(gold: Treebank, phrases: Spans, label: Int32, new_label: str) -> Treebank:
-    """The trees made of nested phrases (of one span: the outer first) over the gold words and tags.
+    """The trees with these nested phrases (of equal spans, the outer first) over the gold words and tags.
 
-    ``label`` numbers the gold labels, and one more for ``new_label``.
+    ``label`` indexes the gold labels, followed by ``new_label``.
     """
     token_sentence = np.repeat(np.arange(len(gold)), np.diff(gold.token_offset))
     position = np.arange(gold.n_tokens) - gold.token_offset[:-1][token_sentence]
@@ -222,11 +219,11 @@ def _treebank(gold: Treebank, phrases: Spans, label: Int32, new_label: str) -> T
     node_offset = np.searchsorted(sentence[is_node], np.arange(len(gold) + 1))
     in_tree = np.where(parent < 0, -1, row[parent] - node_offset[sentence])
     own = row - node_offset[sentence]
-    # Tokens keep their order, so those of the sorted rows that are tokens are the tokens in order.
+    # Sorting keeps the tokens in order.
     token_rows = np.flatnonzero(order >= n_phrases)
     above = np.where(gold.tag >= 0, own[token_rows], in_tree[token_rows])
     labels = np.concatenate([label, gold.tag])[order]
-    # A phrase that is left with a single word and nothing else is that word's tag.
+    # A phrase over a single word and nothing else is the tag of that word.
     over = np.where(gold.tag >= 0, token_rows, parent[token_rows])
     tag = np.where(end[over] - start[over] == 1, labels[over], -1)
     return Treebank(

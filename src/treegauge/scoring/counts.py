@@ -1,8 +1,8 @@
-"""Running totals of one system: sums of rows that add block by block, and notes about single sentences.
+"""Running totals of one system: rows are added block by block, with notes about single sentences.
 
-As long as sentence i belongs to sentence i, gold and test files are counted in parallel, block by block. Where they are not
-parallel, a file with blank lines for failed parses is read again line by line; and if that does not help, because sentences are
-missing or doubled, the whole of both files is paired by text, which a stream cannot do.
+Gold and test files are read in parallel as long as test sentence i is a parse of gold sentence i. If it is not, the test file may
+have blank lines for failed parses, so it is read again line by line. If that does not help either, because sentences are missing or
+repeated, both files are read whole and paired by text, which is impossible for a stream.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from treegauge.alignment.alignment import Fit, Note, align_pairs, differing_texts, is_displaced, pairs_by_text
-from treegauge.alignment.brackets import sentence_lengths
+from treegauge.alignment.alignment import Fit, align_pairs, differing_texts, is_displaced, pairs_by_text
+from treegauge.alignment.counted_brackets import sentence_lengths
+from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.remarks import TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.compact_rows import narrow
@@ -27,7 +27,7 @@ from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import TREEBANKS, counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Hasher, Trees
-from treegauge.scoring.metric_counts import MetricCounts, Numbers
+from treegauge.scoring.sentence_rows import MetricCounts, Numbers
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -57,16 +57,14 @@ def no_progress(done: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Everything that decides what is counted, and how.
+    """Everything that decides what is counted, and how; most of it is explained in :func:`treegauge.score`.
 
-    ``preset`` is None where each metric has its own; ``cutoff`` is the longest sentence of the part with short sentences (None: the
-    preset's). ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names
-    of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
-    whether single sentences will be looked at: where not, workers send sums only. ``on_error`` says what becomes of test trees that
-    cannot be read, ``pair`` whether sentences of unequal number are paired by text (``text``) or refused (``order``). ``treebank``
-    is the name of one whose punctuation, traces and roots the presets are to know. ``trees``: whether, where rows are kept, the
-    trees are, too, and with them where each sentence stands; ``only`` names the gold sentences (in order, from 0) whose trees are
-    kept, if not all are. ``thinned`` makes the breakdown of a block smaller, which else has the places of all wrong brackets.
+    * ``preset``: None if each metric uses its own; ``cutoff``: the length of the longest short sentence (None: the preset's).
+    * ``keep``: whether rows and trees are kept; a stream keeps neither. ``sentences``: whether single sentences will be looked at;
+      if not, workers send sums only. ``trees``: whether trees, and with them the places of sentences, are kept along with the rows;
+      ``only``: the gold sentences (in order, from 0) whose trees are kept, if not all of them.
+    * ``progress``: a function that is called with the number of sentences counted since the last call.
+    * ``thinned``: a function that makes the breakdown of a block smaller, which otherwise holds the places of all wrong brackets.
     """
 
     metrics: tuple[Metric, ...]
@@ -107,28 +105,29 @@ class Request:
                 )
 
     def _check_edit(self) -> None:
-        """Refuse what alignment by edit distance cannot go with."""
+        """Refuse options that cannot be combined with alignment by edit distance."""
         if self.match_words == "length":
             raise UsageError("words that are all the same cannot be aligned by edit distance (options match_words and on_mismatch)")
         if any("judgements" in metric.options for metric in self.metrics):
             raise UsageError("people judge brackets over all words of a gold sentence, not over shared ones (option on_mismatch)")
 
     def preset_of(self, metric: Metric) -> Preset:
-        """The preset of a metric's score: the one that was asked for, or the metric's own, with the cutoff that was asked for."""
+        """The preset of a metric's score: the one in the request, or the metric's own, with the cutoff length of the request."""
         preset = load_preset(metric.preset if self.preset is None else self.preset, self.treebank)
         return preset if self.cutoff is None else replace(preset, cutoff_length=self.cutoff)
 
 
 class NotParallel(Exception):
-    """Sentence i does not belong to sentence i, or one side has more of them."""
+    """Test sentence i is not a parse of gold sentence i, or one side has more sentences."""
 
 
 class SystemCounts:
     """The counts of one system, from gold sentence ``first`` on.
 
-    ``preset`` is that of the first metric: notes and breakdowns go by it. ``texts`` are those of sentences that stand against
-    another text. ``evalb`` is what EVALB would print, ``gap`` the place of a tree with a gap, which it could not read. If things
-    are kept: EVALB's verdict on each gold sentence, and the trees with the number of each gold sentence's partner (-1: none).
+    ``preset`` is that of the first metric, which also decides about notes and breakdowns. ``texts`` are pairs of different texts,
+    of gold and test sentences in the same position. ``evalb`` is what EVALB would print, ``gap`` the place of a tree with a gap,
+    which EVALB could not read. If the request keeps them: EVALB's status of each gold sentence, and the trees with the number of
+    the test sentence of each gold sentence (-1: none).
     """
 
     def __init__(self, request: Request, first: int = 0) -> None:
@@ -156,9 +155,9 @@ class SystemCounts:
         self._like_evalb = next((counts for counts in self.of_metrics if counts.metric.compared_with_evalb), None)
 
     def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
-        """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none.
+        """Count a block: gold sentence i against test sentence ``pairs[i]`` (-1: none).
 
-        If they are to be ``in_step``, NotParallel is raised where a text turns up in another place than its own.
+        With ``in_step``, NotParallel is raised if the text of a gold sentence occurs at another position of the test trees.
         """
         first = self.first + self.n_gold
         if self.request.on_mismatch == "evalb":
@@ -178,7 +177,7 @@ class SystemCounts:
         self.request.progress(len(gold))
 
     def _keep_trees(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
-        """Keep the trees of a block from gold sentence ``first`` on, or those of them that are wanted."""
+        """Keep the trees of a block that begins at gold sentence ``first``, or those of them that the request wants."""
         if self.request.only is not None:
             wanted = np.array(self.request.only, dtype=np.int64)
             chosen = wanted[np.searchsorted(wanted, first) : np.searchsorted(wanted, first + len(gold))] - first
@@ -234,7 +233,7 @@ class SystemCounts:
             self.texts += texts
             if is_displaced(self.texts):
                 raise NotParallel
-        # "error" wants all that does not fit, not the first: the caller looks at the notes at the end.
+        # The message of "error" lists all sentences that do not match: the caller checks the notes at the end.
         on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
         pair = pair_of(gold_words, test_words, alignment, preset, words, on_mismatch=on_mismatch)
         return AlignedBlock(gold, test, gold_words, test_words, pair, words)
@@ -264,26 +263,26 @@ class SystemCounts:
         return (*self.notes, *remarks_on_parses(self.notes, self.n_gold, *self.tags))
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state that travels between processes, without the request and the layout of breakdowns, which the receiver knows."""
+        """The state that is sent to other processes, without the request and the layouts of breakdowns, which the receiver has."""
         state = {name: value for name, value in self.__dict__.items() if name not in ("request", "preset", "_words", "_like_evalb")}
         return state | {"breakdowns": {name: (b.counts, b.places, b.sentences) for name, b in self.breakdowns.items()}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self.breakdowns:
-            from treegauge.metrics.breakdowns import restored
+            from treegauge.metrics.breakdowns import breakdown_from_counts
 
-            self.breakdowns = {name: restored(name, *counted) for name, counted in state["breakdowns"].items()}
+            self.breakdowns = {name: breakdown_from_counts(name, *counted) for name, counted in state["breakdowns"].items()}
 
     def append(self, other: SystemCounts) -> None:
-        """Add what was counted of the sentences that follow, where they were numbered from 0."""
+        """Add the counts of the sentences that follow, which were numbered from 0."""
         for counts in other.of_metrics:
             counts.index = [index.shifted(self.n_gold) for index in counts.index]
         other.notes = [note if note.sentence < 0 else note._replace(sentence=note.sentence + self.n_gold) for note in other.notes]
         self.merge(other)
 
     def merge(self, other: SystemCounts) -> None:
-        """Add what was counted of the sentences that follow."""
+        """Add the counts of the sentences that follow."""
         for ours, theirs in zip(self.of_metrics, other.of_metrics, strict=True):
             ours.merge(theirs)
         n_kept = sum(map(len, self.test))
@@ -318,7 +317,7 @@ def _punctuation_counts(bank: Treebank) -> dict[str, int]:
 
 
 def _evalb_file(request: Request) -> str | None:
-    """The name of the parameter file for saying what EVALB would do, where EVALB's way is not ours already."""
+    """The name of the parameter file by which to compute EVALB's result, if it is computed beside ours."""
     metric = next((metric for metric in request.metrics if metric.compared_with_evalb), None)
     if metric is None or request.on_mismatch == "evalb" or request.match_words == "length":
         return None
@@ -360,7 +359,7 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
 
 
 def check_fit(counts: SystemCounts) -> None:
-    """Refuse sentences that do not fit, all of them together, where that was asked for."""
+    """Refuse all sentences that do not match, in one error, if the request says so."""
     if counts.request.on_mismatch == "error" and counts.notes:
         raise MismatchError(_refusal(counts.notes, counts.all_notes()[len(counts.notes) :]))
 
@@ -415,9 +414,9 @@ def count_in_step(
     *,
     may_end_apart: bool = False,
 ) -> SystemCounts:
-    """Count sentence i against sentence i, or raise NotParallel.
+    """Count gold sentence i against test sentence i, or raise NotParallel.
 
-    One side may end first, if that is allowed and all sentences before are in place.
+    With ``may_end_apart``, one side may have more sentences, provided that all before them match.
     """
     counts = SystemCounts(request, first)
     by_line = request.on_mismatch == "evalb"
@@ -433,7 +432,7 @@ def count_in_step(
 
 
 def _steps(gold: Iterator[Treebank], test: Iterator[Treebank]) -> Generator[tuple[Treebank, Treebank]]:
-    """Blocks of equally many trees of both sides; at the end, what one side has more, against nothing."""
+    """Blocks with the same number of trees on both sides; at the end, those that only one side has, beside an empty block."""
     nothing = Treebank.from_trees([])
     ours, theirs = nothing, nothing
     while True:

@@ -1,8 +1,8 @@
-"""The difference between two scores: the options that moved the number, and by how much each.
+"""The difference between two scores: which options changed the number, and by how much.
 
-Two results are compared by their signatures. Where the trees are at hand, the number is computed again and again on the way from
-the first to the second, one option changed at a time: the steps add up to the difference. Beside each stands what the option would
-do alone, which tells where options act only together.
+Two results are compared by their signatures. If the trees can be read, options are changed one after the other, from those of the
+first result to those of the second, and the rate is computed after each: the changes add up to the difference. The effect of each
+option alone is given beside its change, to show options that act only together.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_ELEMENTS = 40
 
 @dataclass(frozen=True)
 class OptionChange:
-    """One option that differs: its values, and what changing it does to the rate, on the way and alone (None: not computed)."""
+    """One option that differs: its values, and the effect of changing it, after the others and alone (None: not computed)."""
 
     option: str
     before: str
@@ -56,7 +56,7 @@ class OptionChange:
 
 @dataclass(frozen=True)
 class ScoreDifference:
-    """The rate in both results, the steps from the first to the second, and what there is to remark."""
+    """The rate in both results, the steps from the first to the second, and remarks."""
 
     rate: str
     before: float
@@ -66,14 +66,14 @@ class ScoreDifference:
 
     @property
     def unexplained(self) -> float:
-        """The rest that the changes do not explain; nan if they were not computed."""
+        """The part of the difference that the changes do not explain; nan if they were not computed."""
         changes = [step.change for step in self.steps]
         if any(change is None for change in changes):
             return math.nan
         return self.after - self.before - math.fsum(change for change in changes if change is not None)
 
     def table(self) -> Table:
-        """The options that have an effect, and the rate after each change; the others are named below."""
+        """The options that have an effect, with the rate after each change; the others are in a note."""
         rate, value = self.rate.replace("_", " "), self.before
         rows: list[tuple[Cell, ...]] = [("(the first result)", "", "", None, None, self._shown(value))]
         effective = [step for step in self.steps if step.has_effect]
@@ -111,16 +111,16 @@ class _State:
 
 
 _SettingChange = tuple[str, str, str, Callable[[_State], _State]]
-"""An option, its values, and how it is changed."""
+"""An option, its value before and after, and a function that changes it."""
 
 
 def explain_difference(
     first: Result, second: Result, rate: str | None = None, *, gold: str | None = None, test: str | None = None
 ) -> ScoreDifference:
-    """The options that moved the number from the first result to the second.
+    """The options that changed a rate from the first result to the second.
 
-    ``rate`` is the headline unless given. The trees are read from the files that the results name, or from ``gold`` and
-    ``test``; if they cannot be, or are other trees by now, the options that differ are only listed.
+    ``rate`` is the headline unless given. The trees are read from the files that the results name, or from ``gold`` and ``test``;
+    if they cannot be read, or the files have changed since, the options are only listed, without their effects.
     """
     name = rate if rate is not None else first.headline
     remarks: list[str] = []
@@ -132,7 +132,7 @@ def explain_difference(
     if None in (start.gold, start.test, end.gold, end.test) or name not in first.rates or name not in second.rates:
         steps = [OptionChange(option, old, new) for option, old, new, _ in changes]
         return ScoreDifference(name, before, after, tuple(steps), tuple(dict.fromkeys(remarks)))
-    steps, again, finally_ = _walk(start, changes, name)
+    steps, again, finally_ = _effects(start, changes, name)
     for which, result, found, given in (("first", first, again, before), ("second", second, finally_, after)):
         if found != given and not (math.isnan(found) and math.isnan(given)):
             ours, theirs = shown_rate(name, found), shown_rate(name, given)
@@ -140,8 +140,8 @@ def explain_difference(
     return ScoreDifference(name, before, after, tuple(steps), tuple(dict.fromkeys(remarks)))
 
 
-def _walk(start: _State, changes: list[_SettingChange], name: str) -> tuple[list[OptionChange], float, float]:
-    """The steps, and the rate at the beginning and at the end."""
+def _effects(start: _State, changes: list[_SettingChange], name: str) -> tuple[list[OptionChange], float, float]:
+    """The effect of each change, and the rate at the beginning and at the end."""
     origin = previous = _rate(start, name)
     steps: list[OptionChange] = []
     state = start
@@ -177,7 +177,7 @@ def _state(result: Result, gold: str | None, test: str | None, remarks: list[str
 
 
 def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, remarks: list[str]) -> Treebank | None:
-    """The trees behind a result, or None with a remark; they must have the hash that the signature tells."""
+    """The trees of a result, if they have the hash in its signature; otherwise None, and a remark is added."""
     paths: tuple[str, ...] = (given,) if given is not None else () if inputs is None else getattr(inputs, side)
     if not paths:
         remarks.append(f"The {side} trees of a result were not read from a file; name it (option {side}).")

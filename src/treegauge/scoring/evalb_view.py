@@ -1,10 +1,9 @@
-"""EVALB's view of the same trees: the sentences it would drop, and the F-measure of the rest.
+"""EVALB's result on the same trees: the sentences that it would drop, and the F-measure of the others.
 
-EVALB pairs sentences by line and decides by each tree's own tags what it deletes. On most sentences that changes nothing, which a
-comparison of columns shows; only the others are given to :mod:`treegauge.metrics.evalb`, as the lines EVALB would read.
+EVALB pairs sentences by line, and each tree's own tags decide what it deletes. For most sentences this makes no difference, as a
+comparison of columns shows; only the others are passed to :mod:`treegauge.metrics.evalb`, as the lines that EVALB would read.
 
-:func:`evalb_rows` gives PARSEVAL's rows by EVALB's own decisions: pairs by line, each tree's own tags, sentences dropped
-(``--on-mismatch evalb``).
+:func:`evalb_rows` computes PARSEVAL's rows with EVALB's decisions throughout (``--on-mismatch evalb``).
 """
 
 from __future__ import annotations
@@ -15,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import LEFT_OUT, Fit, Note
-from treegauge.alignment.brackets import sentence_lengths, sum_within
+from treegauge.alignment.alignment import Fit
+from treegauge.alignment.brackets import sum_within
+from treegauge.alignment.counted_brackets import sentence_lengths
+from treegauge.alignment.notes import LEFT_OUT, Note
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, has_tag, without_tokens
 from treegauge.errors import UsageError, WriteError
@@ -29,23 +29,22 @@ from treegauge.presets import EvalbFile, Preset, from_parameters
 from treegauge.presets.prm import Parameters
 from treegauge.tables import plain
 from treegauge.trees.bracketed import one_line
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.trees.treebank import Int64, Mask, Treebank
 
 if TYPE_CHECKING:
     from treegauge.metrics.evalb import SentenceResult
 
 __all__ = ["AlignedBlock", "EvalbOutcome", "EvalbRows", "bracketed_lines", "evalb_parameters", "evalb_rows", "evalb_verdicts"]
 
-Mask = NDArray[np.bool_]
 
 _UNSURE = -1
 
 
 @dataclass(frozen=True)
 class EvalbOutcome:
-    """EVALB's counts over the sentences that it would score, and how many it would not.
+    """EVALB's counts over the sentences that it would score, and the number of those that it would not.
 
-    ``errors`` are sentences it refuses (their words, as it sees them, differ), ``skips`` those without a parse. Two outcomes add.
+    ``errors`` are sentences that it refuses because their words differ, ``skips`` those without a parse. Outcomes can be added.
     """
 
     file: str
@@ -74,7 +73,7 @@ class EvalbOutcome:
         return {"recall": recall, "precision": precision, "f1": ratio(2 * precision * recall if total else 0, total)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; a rate that does not exist is None."""
+        """Plain data; an undefined rate is None."""
         rates = plain(self.rates)
         names = ("sentences", "errors", "skips", "matched", "gold", "test")
         return {"file": self.file, "dropped": self.dropped, **dict(zip(names, self._counts(), strict=True)), **rates}
@@ -86,7 +85,7 @@ class EvalbOutcome:
 
 
 class AlignedBlock(NamedTuple):
-    """Two blocks of trees and what was made of them: with traces, without, as aligned brackets; and how words were numbered."""
+    """A block of gold and test trees: with traces, without traces (``_words``), and as a pair; and the numbers of words."""
 
     gold: Treebank
     test: Treebank
@@ -97,7 +96,7 @@ class AlignedBlock(NamedTuple):
 
 
 def evalb_verdicts(block: AlignedBlock, rows: Rows, file: EvalbFile) -> tuple[EvalbOutcome, Int64]:
-    """EVALB's outcome on these trees, one per line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
+    """EVALB's outcome on a block, and its status of each gold sentence; ``rows`` are PARSEVAL's rows of the pair."""
     _refuse_gaps(block.gold, block.test)
     preset = from_parameters(file.parameters, file.name)
     status = _sure_status(block, preset, may_repair=bool(file.parameters.quote_labels))
@@ -139,10 +138,10 @@ def _refuse_gaps(*banks: Treebank) -> None:
 
 
 def _sure_status(block: AlignedBlock, preset: Preset, *, may_repair: bool) -> Int64:
-    """The status that EVALB surely gives to each sentence that both sides have; for the rest, it must be asked.
+    """EVALB's status of each sentence that both sides have, as far as it is certain; ``_UNSURE`` if EVALB must be asked.
 
-    It skips a parse of no words, and refuses other numbers of words than gold's unless it may repair quotes. It scores, and as we
-    do, where the same words stand in the same places and are deleted on both sides or on none.
+    EVALB skips a parse without words, and refuses one whose number of words differs from gold, unless it may repair quotes. It
+    scores a sentence, with our counts, if the same words are in the same positions and are deleted on both sides or on none.
     """
     n = min(len(block.gold), len(block.test))
     gold, test = block.gold_words[:n], block.test_words[:n]
@@ -158,7 +157,7 @@ def _sure_status(block: AlignedBlock, preset: Preset, *, may_repair: bool) -> In
 
 
 def _is_plain(block: AlignedBlock, preset: Preset, n: int) -> Mask:
-    """The sentences among the first ``n`` with the same words in the same place, deleted on both sides or on none."""
+    """A mask of the first ``n`` sentences: those with the same words in the same positions, deleted on both sides or on none."""
     gold, test, alignment = block.gold_words, block.test_words, block.pair.alignment
     same = (alignment.fit[:n] == Fit.TOKENS) & (alignment.test[:n] == np.arange(n))
     if alignment.gold_aside is not None and alignment.test_aside is not None:
@@ -169,7 +168,7 @@ def _is_plain(block: AlignedBlock, preset: Preset, n: int) -> Mask:
         gold, test = gold.take(places), test.take(places)
     deleted = has_tag(gold, preset.delete_tags)
     doubtful = deleted != has_tag(test, preset.delete_tags)
-    # The same word to us may not be the same bytes, which is what EVALB compares.
+    # EVALB compares bytes, and words that we treat as the same may have different bytes.
     suspect = np.flatnonzero(block.words.has_variants(gold.vocabulary)[gold.word] & ~deleted)
     doubtful[suspect] |= np.array(
         [
@@ -191,10 +190,10 @@ def _counts_alike(one: Preset, other: Preset, *banks: Treebank) -> bool:
 
 
 def _has_phrases(bank: Treebank, one: Preset, other: Preset) -> bool:
-    """Whether there are phrases that one of two presets deletes and the other does not."""
+    """Whether a treebank has phrases that one of two presets deletes and the other does not."""
     cut = [one.cut_label(label) for label in bank.labels]
     disputed = [number for number, label in enumerate(cut) if one.deletes(label) != other.deletes(label)]
-    # A label that is on as many nodes as words have it for a tag is on no phrase.
+    # If as many words have a label as their tag as nodes have it, no phrase has it.
     return any(int((bank.label == number).sum()) > int((bank.tag == number).sum()) for number in disputed)
 
 
@@ -205,14 +204,14 @@ def bracketed_lines(bank: Treebank) -> list[bytes]:
     try:
         return b"".join(one_line_text([bank])).splitlines(keepends=True)
     except WriteError:
-        # A tree that was built by hand may not read back as it is; EVALB would read what can be written all the same.
+        # A tree that was built in memory may not survive being written and read again; EVALB would read whatever was written.
         return [one_line(tree).encode("utf-8", "surrogatepass") + b"\n" for tree in bank]
 
 
 def evalb_parameters(preset: Preset) -> Parameters:
-    """The parameters with which EVALB counts what a preset says; a UsageError where it cannot.
+    """The parameters with which EVALB counts as a preset does; a UsageError if it cannot.
 
-    EVALB has one list for tags and labels: what the preset deletes as a label is deleted as a tag too.
+    EVALB has one list for tags and labels: it deletes tags that the preset deletes as labels.
     """
     allowed = Preset(
         name=preset.name,
@@ -242,7 +241,7 @@ def evalb_parameters(preset: Preset) -> Parameters:
 
 @dataclass(frozen=True, eq=False)
 class EvalbRows:
-    """Rows of the sentences that EVALB scores, which those are, the status of every gold sentence, and what EVALB says."""
+    """The rows of the sentences that EVALB scores and their numbers, length and status of all gold sentences, and EVALB's notes."""
 
     rows: Rows
     index: Int64
@@ -252,7 +251,7 @@ class EvalbRows:
 
 
 def evalb_rows(gold: Treebank, test: Treebank, preset: Preset) -> EvalbRows:
-    """Score sentence i against sentence i as EVALB does; sentences that it drops have no row.
+    """Score test sentence i against gold sentence i as EVALB does; sentences that it drops have no row.
 
     >>> from treegauge.presets import load_preset
     >>> gold = Treebank.parse("(S (NP (NN a)) (. .)) (S (NP (NN a)) (. .))")

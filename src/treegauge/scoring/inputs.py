@@ -1,7 +1,7 @@
-"""The trees to be scored, gold and test: in blocks, prefetched in a thread, re-readable; and their hashes.
+"""The trees to be scored, in blocks that can be read more than once; and their hashes.
 
-Files are read in a thread of their own, a few blocks ahead. Blocks of a file are kept for a second look unless the comparison
-streams; then the file itself is read again.
+Large files are read in a separate thread, a few blocks ahead. To be read again, the blocks of a file are kept, or, in a stream, the
+file itself is opened again.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ __all__ = [
 ]
 
 SMALLEST_BYTES = 2 << 20
-"""Files of fewer bytes together are counted before the kernels are loaded."""
+"""Kernels are used for two files of at least this size together; smaller ones are counted sooner than the kernels are loaded."""
 _WORTH_A_THREAD = 1 << 18
-"""The words of a block from which on a thread of its own is worth starting to hash it."""
+"""The number of words in a block from which on it is worth starting a thread to hash it."""
 
 
 class MemoryTrees:
@@ -67,15 +67,15 @@ class MemoryTrees:
         return self._bank
 
     def line_by_line(self) -> None:
-        """In memory, a failed parse is a tree already."""
+        """None: in memory, a failed parse is already an empty tree."""
         return
 
     def close(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is no file to close."""
 
 
 class FileTrees:
-    """The trees of some files, taken as one treebank; what was read is kept, or else read again."""
+    """The trees of some files, as one treebank; with ``keep``, blocks are kept once read, otherwise files are read again."""
 
     def __init__(self, paths: Sequence[str], options: ReadOptions, *, keep: bool) -> None:
         self.name = paths[0]
@@ -91,7 +91,9 @@ class FileTrees:
         if not self._keep:
             self.close()
         if self._rest is None and not self._is_complete:
-            self._rest = _opened(self.paths, lambda: (block for path in self.paths for block in io.stream(path, self._options)))
+            self._rest = _open_blocks(
+                self.paths, lambda: (block for path in self.paths for block in io.stream(path, self._options))
+            )
         yield from self._kept
         while self._rest is not None and (block := self._rest.take()) is not None:
             if self._keep:
@@ -105,14 +107,14 @@ class FileTrees:
         return Treebank.concatenate(list(self.blocks()) or [Treebank.from_trees([])])
 
     def line_by_line(self) -> FileTrees | None:
-        """The same file with each line as a sentence, so that a blank line is a failed parse; None where that makes no sense."""
+        """The same file with a sentence on each line, so that a blank line is a failed parse; None for other kinds of input."""
         bracketed = self._options.format in ("auto", "bracketed")
         if self._options.lines or not bracketed or len(self.paths) > 1 or "-" in self.paths:
             return None
         return FileTrees(self.paths, replace(self._options, lines=True), keep=self._keep)
 
     def close(self) -> None:
-        """Stop reading; what was read of a file that was not read to its end is forgotten."""
+        """Stop reading, and forget the blocks of a file that was not read to its end."""
         if self._rest is not None:
             self._rest.close()
             self._rest = None
@@ -124,12 +126,16 @@ Trees = MemoryTrees | FileTrees
 
 
 def _are_large(paths: Sequence[str]) -> bool:
-    """Whether files, or what is not a file, are worth a thread that reads them ahead."""
+    """Whether it is worth reading these files ahead in a thread; it always is for what is not a regular file."""
     return not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) > CHUNK_BYTES
 
 
-def _opened(paths: Sequence[str], make: Callable[[], Iterator[Treebank]]) -> Prefetch[Treebank] | Direct:
-    """The blocks of files: read ahead in a thread where they are large."""
+def _open_blocks(paths: Sequence[str], options: ReadOptions) -> Prefetch[Treebank] | Direct:
+    """The blocks of some files, read ahead in a thread if the files are large."""
+
+    def make() -> Iterator[Treebank]:
+        return (block for path in paths for block in io.stream(path, options))
+
     if not _are_large(paths):
         return Direct(make)
     from treegauge.scoring.prefetch import Prefetch
@@ -138,14 +144,14 @@ def _opened(paths: Sequence[str], make: Callable[[], Iterator[Treebank]]) -> Pre
 
 
 class Direct:
-    """Items made when they are asked for."""
+    """Blocks read on demand."""
 
     def __init__(self, make: Callable[[], Iterator[Treebank]]) -> None:
         self._items = make()
         self._error: BaseException | None = None
 
     def take(self) -> Treebank | None:
-        """The next item, or None after the last; an error that stopped the making is raised each time."""
+        """The next block, or None after the last; an error in reading is raised again on each call."""
         if self._error is not None:
             raise self._error
         try:
@@ -155,11 +161,11 @@ class Direct:
             raise
 
     def close(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is no thread to stop."""
 
 
 class Hasher:
-    """The hashes of gold and test; of large files they are made in a thread of its own while sentences are scored."""
+    """The hashes of gold and test; those of large files are computed in a thread while sentences are scored."""
 
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
@@ -207,15 +213,15 @@ class Hasher:
 
 
 def share_one_heap() -> None:
-    """Let all threads allocate from one heap: glibc gives each its own, and what one has freed is of no use to another.
+    """Let all threads allocate from one heap: glibc gives each thread its own, and memory freed in one cannot be used by another.
 
-    Worth it where files are large. Other C libraries are left alone.
+    This pays for large files only. With another C library it does nothing.
     """
     _call_glibc("mallopt", -8, 1)  # M_ARENA_MAX
 
 
 def return_free_memory() -> None:
-    """Return memory that was freed to the system, which glibc does not do by itself."""
+    """Return freed memory to the system, which glibc does not do by itself; with another C library, do nothing."""
     _call_glibc("malloc_trim", 0)
 
 
@@ -233,14 +239,14 @@ TreebankLike = str | os.PathLike[str] | Tree | Sequence[Any] | Iterator[Any]
 
 
 def path_of(trees: TreebankLike) -> str | None:
-    """The path, if it is one: a path object, or a string that does not begin as a tree does."""
+    """The path, if ``trees`` is one: a path object, or a string that does not begin with a bracket."""
     if isinstance(trees, os.PathLike):
         return os.fspath(trees)
     return trees if isinstance(trees, str) and trees.strip() and not trees.lstrip().startswith("(") else None
 
 
 def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
-    """The trees behind whatever holds them."""
+    """The trees that are given in any form; ``keep`` as in :class:`FileTrees`."""
     path = path_of(trees)
     if path is None:
         return MemoryTrees(io.as_treebank(trees, options))
@@ -248,7 +254,7 @@ def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
 
 
 def paired_files(gold: str, test: str) -> list[tuple[str, str]] | None:
-    """The files of two directories or globs, paired by name; None if one side is a single file or no file at all."""
+    """The files of two directories or globs, paired by name; None if one side is a single file or standard input."""
     if "-" in (gold, test):
         if gold == test:
             raise UsageError("gold and test cannot both be standard input")
@@ -275,7 +281,7 @@ def _is_several(path: str) -> bool:
 
 
 def _relative_name(folder: str, file: str) -> str:
-    """The name of a file below a directory; of one that a glob found, its last part."""
+    """The path of a file relative to its directory, or the base name of a file that a glob found, without compression suffix."""
     name = os.path.relpath(file, folder) if os.path.isdir(folder) else os.path.basename(file)
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
@@ -287,7 +293,7 @@ def _relative_stem(folder: str, file: str) -> str:
 
 
 class SentencePlaces(Sequence[str]):
-    """The place of each sentence of some blocks, and its words; computed only when asked for."""
+    """The place of each sentence of some blocks, and its words, computed on demand."""
 
     def __init__(self, blocks: Sequence[Treebank]) -> None:
         self._blocks = blocks

@@ -1,4 +1,4 @@
-"""Items made ahead in a thread of their own, such as blocks of trees that are read while the last ones are scored."""
+"""Items that a separate thread makes in advance, such as blocks of trees that are read while others are scored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Prefetch(Generic[ItemT]):
             self._put(error)
 
     def _put(self, item: ItemT | BaseException | None) -> bool:
-        """Put an item into the queue unless nobody takes it any more."""
+        """Put an item into the queue; False if the consumer has stopped."""
         while not self._stopped.is_set():
             try:
                 self._queue.put(item, timeout=0.1)
@@ -43,7 +43,7 @@ class Prefetch(Generic[ItemT]):
         return False
 
     def take(self) -> ItemT | None:
-        """The next item, or None after the last; an error that stopped the making is raised here."""
+        """The next item, or None after the last; an error in making it is raised here."""
         item = self._queue.get()
         if item is None or isinstance(item, BaseException):
             self._queue.put(item)  # a further request gets the same answer

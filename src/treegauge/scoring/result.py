@@ -1,4 +1,4 @@
-"""Results: scores of systems by metrics, with everything needed to compute them again; as JSON and back, and as tables."""
+"""Results: the scores of systems by metrics, with everything needed to compute them again; as JSON and as tables."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from treegauge.alignment.alignment import Note
-from treegauge.alignment.remarks import REMARKS, advice_on
+from treegauge.alignment.notes import REMARKS, Note, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.scoring.sentences import Sentences
+from treegauge.scoring.sentence_rows import Sentences
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, number_of, plain
 from treegauge.trees.treebank import Int64, Treebank
@@ -44,14 +43,14 @@ __all__ = [
 
 
 PROBLEM_KINDS = ("broken", "repaired")
-"""The kinds of note about the text of a parse."""
+"""The kinds of note on parses that could not be read as they are."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """The sum of some sentences' rows, and the rates it stands for; ``length`` is the longest sentence let in, if one is.
+    """The sum of the rows of some sentences, and its rates; ``length`` is the largest length of these sentences, if it is limited.
 
-    ``intervals`` are the confidence intervals of the rates, where they were asked for; nan where there is none.
+    ``intervals`` are the confidence intervals of the rates, if they were asked for; nan where there is none.
     """
 
     sentences: int
@@ -62,13 +61,13 @@ class Part:
 
     @classmethod
     def of(cls, metric: Metric, total: Sequence[Any], sentences: int, length: int | None = None) -> Part:
-        """The part that a sum of rows stands for."""
+        """The part with this sum of rows."""
         counts = dict(zip(metric.columns, map(plain_count, total), strict=True))
         return cls(sentences, counts, {name: float(rate) for name, rate in metric.rates(total).items()}, length)
 
 
 class IntervalOptions(NamedTuple):
-    """The making of confidence intervals: their level, the kind of bootstrap interval, the number of samples and the seed."""
+    """The settings of confidence intervals: their level, the kind of bootstrap interval, the number of samples and the seed."""
 
     level: float
     method: str
@@ -81,7 +80,7 @@ class IntervalOptions(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """The files that were compared, as they were named, and how they were read."""
+    """The paths of the files that were compared, and the options they were read with."""
 
     gold: tuple[str, ...]
     test: tuple[str, ...]
@@ -100,12 +99,13 @@ class ScoredTrees(NamedTuple):
 class Result:
     """The score of one system by one metric.
 
-    ``rates`` are fractions (nan: 0/0), ``counts`` the sums they are made of, ``rows`` one row of counts (``columns``) a sentence,
-    ``signature`` everything that could change the score, ``skipped`` the number of sentences left out, ``notes`` remarks about
-    single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would have printed,
-    ``breakdowns`` where the score comes from. Each rate is an attribute, too: ``result.f1``.
+    ``rates`` are fractions (nan: 0/0), ``counts`` the sums they are made of, ``rows`` one row of counts (``columns``) per sentence,
+    ``signature`` everything that could change the score, ``skipped`` the number of sentences left out, and ``notes`` remarks on
+    single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would print, and
+    ``breakdowns`` are counts by label, length and so on. Each rate is an attribute too: ``result.f1``.
 
-    It prints as a table; :meth:`to_json` and :meth:`from_json`, or :meth:`Scores.save` and :meth:`Scores.load`, keep it for later.
+    A result prints as a table. :meth:`save` and :meth:`Scores.load` store it with its rows, :meth:`to_json` and :meth:`from_json`
+    as JSON.
     """
 
     system: str
@@ -132,7 +132,7 @@ class Result:
 
     def __getattr__(self, name: str) -> float:
         """A rate: ``result.f1``."""
-        # A result that is being copied has no fields yet.
+        # While a result is copied, it has no fields yet.
         rates: Mapping[str, float] = self.__dict__["total"].rates if "total" in self.__dict__ else {}
         if name in rates:
             return rates[name]
@@ -155,13 +155,13 @@ class Result:
 
     @property
     def dropped_by_evalb(self) -> list[int]:
-        """The numbers (from 0) of the gold sentences that EVALB would read but not score; empty where EVALB was not asked."""
+        """The numbers (from 0) of the gold sentences that EVALB would read but not score; empty if EVALB was not asked."""
         verdicts = None if self.sentences is None else self.sentences.compact_evalb
         return [] if verdicts is None else np.flatnonzero(verdicts > 0).tolist()
 
     @property
     def problems(self) -> tuple[Note, ...]:
-        """The notes about parses that could not be read, or had to be repaired: place, reason and consequence of each."""
+        """The notes on parses that could not be read or had to be repaired: place, reason and consequence of each."""
         return tuple(note for note in self.notes if note.kind in PROBLEM_KINDS)
 
     @property
@@ -171,7 +171,7 @@ class Result:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about all parses together: their words are not gold's, or their tags say nothing; and what to do."""
+        """Warnings about all parses together, with advice: their words differ from gold, or their tags carry no information."""
         found = (
             (note.text, advice_on(note, 'match_words="{}"', 'on_mismatch="edit"')) for note in self.notes if note.kind in REMARKS
         )
@@ -183,7 +183,7 @@ class Result:
 
     @property
     def scored_sentences(self) -> Sentences:
-        """The rows with their sentences; a UsageError where they were not kept."""
+        """The sentences with their rows; a UsageError if they were not kept."""
         if self.sentences is None:
             raise UsageError(
                 "this result has no rows of single sentences: it was streamed, or stored without them (Result.save keeps them)"
@@ -192,14 +192,13 @@ class Result:
 
     @property
     def scored_trees(self) -> ScoredTrees:
-        """The trees behind the result; a UsageError where they were not kept."""
+        """The trees behind the result; a UsageError if they were not kept."""
         if self.trees is None:
             raise UsageError("this result has no trees: it was streamed, scored by workers, or read back from a file")
         return self.trees
 
     def per_sentence(self) -> Iterator[dict[str, Any]]:
         """For each sentence that was scored its number (from 0), place, length, counts and rates, as plain data."""
-
         sentences = self.scored_sentences
         rows = (row for block in sentences.compact_rows.blocks() for row in block)
         for number, row in zip(sentences.index.tolist(), rows, strict=True):
@@ -212,8 +211,7 @@ class Result:
             yield record
 
     def table(self) -> Table:
-        """The rates, for all sentences and, where some are longer, for those up to the cutoff length."""
-
+        """The rates for all sentences and, if some are longer, for those up to the cutoff length."""
         return tables_of([self])[0]
 
     def __str__(self) -> str:
@@ -224,7 +222,6 @@ class Result:
 
     def to_dict(self, *, per_sentence: bool = False) -> dict[str, Any]:
         """Plain data at full precision; None stands for 0/0."""
-
         return result_to_dict(self, per_sentence=per_sentence)
 
     def to_json(self, *, per_sentence: bool = False, indent: int | None = 1) -> str:
@@ -233,8 +230,7 @@ class Result:
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """The result that :meth:`to_json` wrote; rows are there if they were written."""
-
+        """The result that :meth:`to_json` wrote, with its rows if they were written."""
         from treegauge.scoring.saved_scores import results_from_json
 
         results = results_from_json(text)
@@ -252,7 +248,6 @@ class Result:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as an Arrow stream, for any library that reads one; needs pyarrow."""
-
         return arrow_table(self).__arrow_c_stream__(requested_schema)
 
 
@@ -282,7 +277,6 @@ class Scores(Sequence[Result]):
 
     def tables(self) -> list[Table]:
         """A table for each metric, with a column per system."""
-
         return tables_of(self._results)
 
     def __str__(self) -> str:
@@ -295,8 +289,7 @@ class Scores(Sequence[Result]):
         return "".join(table.as_html() for table in self.tables())
 
     def to_json(self, *, per_sentence: bool = False, indent: int | None = 1) -> str:
-        """JSON at full precision: an object whose ``results`` are those of the single results."""
-
+        """JSON at full precision: an object with the single results in ``results``."""
         results = [result.to_dict(per_sentence=per_sentence) for result in self]
         return json.dumps({"schema": SCORES_SCHEMA, "results": results}, ensure_ascii=False, indent=indent, allow_nan=False)
 
@@ -320,7 +313,6 @@ class Scores(Sequence[Result]):
     @classmethod
     def from_json(cls, text: str) -> Scores:
         """The results that :meth:`to_json` wrote, of this class or of a single result."""
-
         from treegauge.scoring.saved_scores import results_from_json
 
         return cls(results_from_json(text))
@@ -343,7 +335,7 @@ def plain_count(value: Any) -> Any:
 
 RESULT_SCHEMA = "treegauge.result/2"
 SCORES_SCHEMA = "treegauge.scores/2"
-"""In version 2 sentences are numbered from 1; in version 1, which is still read, they were numbered from 0."""
+"""Version 2 numbers sentences from 1; version 1, which can still be read, from 0."""
 SCHEMAS_OF_VERSION_1 = frozenset({"treegauge.result/1", "treegauge.scores/1"})
 
 
@@ -373,7 +365,7 @@ def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, A
 
 
 def numbered_from_1(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Records of sentences as they are written: the first sentence has number 1."""
+    """Records of sentences as they are written to files, where the first sentence has number 1."""
     return ({**record, "sentence": record["sentence"] + 1} for record in records)
 
 
@@ -390,7 +382,7 @@ def arrow_table(result: Result) -> Any:
 
 
 def _columns(result: Result) -> dict[str, Any]:
-    """The rows by column; counts beyond 64 bits, or of several sizes, are JSON."""
+    """The rows by column; counts beyond 64 bits, or by size, are strings of JSON."""
     sentences = result.scored_sentences
     columns: dict[str, Any] = {"sentence": sentences.index, "length": sentences.length[sentences.index]}
     for number, name in enumerate(result.columns):
@@ -400,7 +392,7 @@ def _columns(result: Result) -> dict[str, Any]:
 
 
 def _library(name: str, purpose: str) -> Any:
-    """A library that is used only if it is there, and asked for."""
+    """An optional library that was asked for; a UsageError if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -408,12 +400,12 @@ def _library(name: str, purpose: str) -> Any:
 
 
 def shown_rate(name: str, rate: float) -> float:
-    """A rate as it is shown: shares as percentages, averages of counts as they are."""
+    """A rate as it is shown: a share as a percentage, an average of counts unchanged."""
     return rate if name.startswith("average_") else 100 * rate
 
 
 def tables_of(results: Sequence[Result]) -> list[Table]:
-    """A table for each metric; short sentences stand beside all of them, or, with several systems, in a table of their own."""
+    """A table for each metric; short sentences are in a second column, or, with several systems, in a second table."""
     tables: list[Table] = []
     for metric in dict.fromkeys(result.metric for result in results):
         group = [result for result in results if result.metric == metric]
@@ -433,7 +425,7 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
 
 
 def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result], like: Result) -> Table:
-    # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics are only on the way to their rates.
+    # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics only serve to compute rates.
     items = parts[0].counts if like.definition is not None and like.definition.counts_are_results else ()
     # A part with intervals has a second column, empty in rows without rates.
     widths = [2 if part.intervals else 1 for part in parts]
@@ -474,7 +466,7 @@ def _edited_note(result: Result) -> str:
 
 
 def tidy_table(results: Sequence[Result]) -> Table:
-    """All rates at full precision, a row each, with the ends of their intervals: what a spreadsheet or data frame wants."""
+    """All rates at full precision, a row each, with the ends of their intervals, for a spreadsheet or data frame."""
     with_intervals = any(result.confidence is not None for result in results)
     rows: list[tuple[Cell, ...]] = []
     for result in results:

@@ -1,7 +1,8 @@
-"""Files of scores: results as JSON, and results with their rows, as a zip of one JSON document and NumPy arrays, without pickle.
+"""Files of scores: results as JSON; and results with their rows, as a zip of a JSON document and NumPy arrays, without pickle.
 
 ``scores.json`` holds what :meth:`Result.to_json` writes; the arrays of result i are ``i.rows.npy`` and so on. Unbounded integers
-(FREVAL's counts by size, sets of bits) are three arrays: how many integers each cell has, how many bytes each integer, the bytes.
+(FREVAL's counts by size, sets of bits) are stored as four arrays: the shape, the number of integers in each cell, the number of
+bytes of each integer, and the bytes.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import Note
+from treegauge.alignment.notes import Note
 from treegauge.errors import FormatError, InputError
 from treegauge.io.writing import write_chunks
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.compact_rows import CompactIndex, CompactRows, narrow
+from treegauge.metrics.compact_rows import BitSets, CompactIndex, CompactRows, narrow
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
@@ -38,7 +38,7 @@ from treegauge.scoring.result import (
     Result,
     result_to_dict,
 )
-from treegauge.scoring.sentences import Sentences
+from treegauge.scoring.sentence_rows import Sentences
 from treegauge.scoring.signature import Signature
 
 __all__ = [
@@ -78,10 +78,10 @@ def save_scores(results: Sequence[Result], path: str) -> None:
 
 
 def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -> None:
-    """Write the rows of a result, and what is stored with them, as arrays."""
+    """Write the rows of a result, and all that belongs to its sentences, as arrays."""
     rows = sentences.compact_rows
     if rows.dtype.kind == "O":
-        for part, array in _prefixed("rows", integers_to_arrays(rows[:])).items():
+        for part, array in _with_prefix("rows", integers_to_arrays(rows[:])).items():
             _write_array(file, f"{number}.{part}", array)
     else:
         with _member(file, f"{number}.rows.npy", rows.shape[0] * rows.shape[1] * rows.dtype.itemsize) as member:
@@ -91,7 +91,7 @@ def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -
                 member.write(block.tobytes())
     columns = {"index": sentences.index, "length": sentences.length, "status": sentences.status}
     columns |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
-    columns |= {} if sentences.bits is None else _prefixed("reproduced", _arrays_of_bits(sentences.bits))
+    columns |= {} if sentences.bits is None else _with_prefix("reproduced", _arrays_of_bits(sentences.bits))
     for name, array in columns.items():
         _write_array(file, f"{number}.{name}", array)
 
@@ -102,7 +102,7 @@ def _write_array(file: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
 
 
 def _member(file: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
-    """A file of about that size within the file, to write to; with a fixed date the same scores are the same bytes."""
+    """A member of the zip file, of about that size, to write to; its date is fixed, so that the same scores give the same bytes."""
     info = zipfile.ZipInfo(name)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o600 << 16
@@ -111,7 +111,7 @@ def _member(file: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
 
 
 def _arrays_of_bits(bits: BitSets) -> dict[str, NDArray[Any]]:
-    """The arrays that :func:`integers_to_arrays` would make of the integers."""
+    """The arrays that :func:`integers_to_arrays` makes of the sets as integers."""
     return {
         "shape": np.array([len(bits)], dtype=np.int64),
         "cells": np.full(len(bits), -1, dtype=np.int32),
@@ -120,19 +120,19 @@ def _arrays_of_bits(bits: BitSets) -> dict[str, NDArray[Any]]:
     }
 
 
-def _prefixed(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _with_prefix(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {f"{name}.{part}": array for part, array in arrays.items()}
 
 
 def integers_to_arrays(array: Rows) -> dict[str, NDArray[Any]]:
-    """An array of integers without bound, or of counts by size, as four arrays of numbers."""
+    """An array of unbounded integers, or of counts by size, as four arrays of numbers."""
     cells = [_integers(cell) for cell in array.ravel().tolist()]
     integers = [integer for cell in cells for integer in cell]
     sizes = [(integer.bit_length() + 7) // 8 for integer in integers]
     content = b"".join(integer.to_bytes(size, "little") for integer, size in zip(integers, sizes, strict=True))
     return {
         "shape": np.array(array.shape, dtype=np.int64),
-        # A single number is told from counts by size, which may be of one size.
+        # -1 tells a single number from counts by size that have one size.
         "cells": np.array([-1 if isinstance(cell, int) else len(cell.counts) for cell in array.ravel().tolist()], np.int32),
         "sizes": np.array(sizes, dtype=np.int32),
         "bytes": np.frombuffer(content, dtype=np.uint8),
@@ -169,7 +169,7 @@ def _load(content: IO[bytes], path: str) -> list[Result]:
 
 
 def load_systems(paths: Sequence[str]) -> list[Result]:
-    """The results of several files side by side; where two files have a system of one name, the file's name is added to it."""
+    """The results of several files; the name of the file is added to a system whose name occurs in more than one of them."""
     loaded = [(Path(path).stem, load_scores(path)) for path in paths]
     holders: dict[str, set[str]] = {}
     for number, (stem, results) in enumerate(loaded):
@@ -241,7 +241,7 @@ def _read_rows(member: IO[bytes]) -> CompactRows:
 
 
 def integers_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Rows:
-    """The array that :func:`integers_to_arrays` was given."""
+    """The array that :func:`integers_to_arrays` stored."""
     shape, cells, sizes = arrays["shape"], arrays["cells"], arrays["sizes"]
     packed = arrays["bytes"].tobytes()
     ends: list[int] = np.cumsum(sizes).tolist()
@@ -298,14 +298,14 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
 
 
 def _note(data: Mapping[str, Any], first: int) -> Note:
-    """A note, given the number of the first sentence; a note on no sentence of gold has none."""
+    """A note from plain data, where ``first`` is the number of the first sentence."""
     number: int | None = data["sentence"]
     values: dict[str, Any] = {**data, "sentence": -1 if number is None or number < first else number - first}
     return Note(**values)
 
 
 def _definition(name: str, options: Mapping[str, Any]) -> Metric | None:
-    """The metric of that name with these options; None where it is not one of ours, or a person's verdicts were part of it."""
+    """The metric of that name with these options; None if it is not one of treegauge's, or used a person's judgements."""
     if name.partition(":")[0] not in METRICS or "judgements" in options:
         return None
     kind = metric_class(name.partition(":")[0])

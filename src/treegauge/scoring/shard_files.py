@@ -1,6 +1,6 @@
-"""Counts of shards as JSON and arrays, for the parts of a run; what is read back adds like what was counted.
+"""Counts of shards as JSON and arrays, for the part files of a distributed run; counts that were read back can be added.
 
-Counts have no bound, and floats may be infinite, so both are strings in JSON: hexadecimal integers and ``repr`` of floats.
+Integers are unbounded and floats may be infinite, so both are strings in JSON: hexadecimal integers, and the ``repr`` of floats.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from treegauge.alignment.alignment import Note
-from treegauge.alignment.remarks import TagUse
+from treegauge.alignment.notes import Note, TagUse
 from treegauge.engines.parts import PartFormat
 from treegauge.io.archive import ArrayStore
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.breakdowns import Places
-from treegauge.metrics.compact_rows import CompactIndex, CompactRows, narrow
+from treegauge.metrics.breakdowns import PlaceArray
+from treegauge.metrics.compact_rows import BitSets, CompactIndex, CompactRows, narrow
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import ExactSum, Rows
 from treegauge.scoring.counts import SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.scoring.metric_counts import MetricCounts
 from treegauge.scoring.saved_scores import integers_from_arrays, integers_to_arrays
+from treegauge.scoring.sentence_rows import MetricCounts
 from treegauge.scoring.shards import HashOfFiles, RangeCounts, ShardCounts
 from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Origin, Treebank
@@ -43,7 +41,7 @@ def _save_value(value: ShardCounts, store: ArrayStore) -> Any:
 
 
 def _load_value(data: Mapping[str, Any], store: ArrayStore) -> ShardCounts:
-    """The value that :func:`_save_value` was given."""
+    """The value that :func:`_save_value` saved."""
     if "digest" in data:
         return HashOfFiles(tuple((int(system), str(side)) for system, side in data["sides"]), data["digest"])
     return RangeCounts(data["system"], data["pair"], None if data["counts"] is None else load_counts(data["counts"], store))
@@ -53,7 +51,7 @@ PART_FORMAT = PartFormat(_save_value, _load_value)
 
 
 def save_counts(counts: SystemCounts, store: ArrayStore) -> dict[str, Any]:
-    """The counts of a range of sentences."""
+    """The counts of a range of sentences as plain data; arrays are added to the store."""
     return {
         "first": counts.first,
         "n_gold": counts.n_gold,
@@ -86,7 +84,7 @@ def save_counts(counts: SystemCounts, store: ArrayStore) -> dict[str, Any]:
 
 
 def load_counts(data: Mapping[str, Any], store: ArrayStore) -> SystemCounts:
-    """The counts that :func:`save_counts` was given."""
+    """The counts that :func:`save_counts` saved."""
     counts = SystemCounts.__new__(SystemCounts)
     counts.__setstate__(
         {
@@ -114,7 +112,9 @@ def load_counts(data: Mapping[str, Any], store: ArrayStore) -> SystemCounts:
 
 def _load_breakdown(data: Mapping[str, Any], store: ArrayStore) -> tuple[Any, Any, int]:
     counts = {tuple(key): tuple(numbers) for key, numbers in data["counts"]}
-    places = {tuple(key): tuple(Places(store[rows], tuple(labels)) for rows, labels in of_key) for key, of_key in data["places"]}
+    places = {
+        tuple(key): tuple(PlaceArray(store[rows], tuple(labels)) for rows, labels in of_key) for key, of_key in data["places"]
+    }
     return counts, places, data["sentences"]
 
 

@@ -1,9 +1,9 @@
-"""Scoring in shards: gold and test cut at the same sentences, counted anywhere, added in order.
+"""Scoring in shards: gold and test are cut at the same sentences, counted anywhere, and added in order.
 
-A shard is a stretch of sentences, named by the bytes of the files they are in; its value is a sum of rows. The hash of each side
-is a shard of its own, as it has to see all trees in order. Each value says what it is the value of, so that the counts of a system
-are the sum of its values in order, wherever they come from. Where gold and test are not in step, which takes a look at all of both,
-the whole system is counted at once: then :func:`treegauge.scoring.counts.count_files` does what it always does.
+A shard is a range of sentences, given by byte positions in the files; its value is their counts. The hash of each side is a shard
+of its own, since it depends on all trees in order. Each value carries the numbers of its system and files, so that the values of a
+system can be added wherever they were computed. If gold and test are not parallel, ranges do not help, and
+:func:`treegauge.scoring.counts.count_files` counts the system whole.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ __all__ = [
 ]
 
 SENTENCES = 8192
-"""Of a shard: a fraction of a second of work, so that handing it out costs little beside it."""
+"""The number of sentences in a shard: a fraction of a second of work, long enough for the cost of distributing it not to matter."""
 
 
 class FilePair(NamedTuple):
-    """Files that belong together: those of gold, those of test."""
+    """Gold files and the test files that belong to them."""
 
     gold: tuple[str, ...]
     test: tuple[str, ...]
@@ -58,7 +58,10 @@ class FilePair(NamedTuple):
 
 @dataclass(frozen=True)
 class SentenceRange:
-    """Sentences of one pair of files of one system, numbered within the pair; ``test_reading`` may be line by line."""
+    """A range of sentences in one pair of files of one system.
+
+    ``reading`` applies to gold and ``test_reading``, which may be line by line, to test; ``only`` restricts the range further.
+    """
 
     system: int
     pair: int
@@ -82,8 +85,7 @@ class SentenceRange:
 
 @dataclass(frozen=True)
 class FilesToHash:
-    """All trees of some files, each with how it is read, to be hashed in order; ``sides`` says of which systems they are gold or
-    test."""
+    """Files to be hashed in order, each with its options; ``sides`` are the systems, by number, of which they are gold or test."""
 
     files: tuple[tuple[str, ReadOptions], ...]
     sides: tuple[tuple[int, str], ...]
@@ -93,14 +95,14 @@ class FilesToHash:
 
 
 class Plan(NamedTuple):
-    """The shards of all systems, and a checksum of the bytes that they were cut from."""
+    """The shards of all systems, and a checksum of the files."""
 
     shards: list[SentenceRange | FilesToHash]
     checksum: int
 
 
 def plan_shards(systems: Sequence[Sequence[FilePair]], reading: ReadOptions, size: int = SENTENCES) -> Plan:
-    """The shards of all systems, each pair of files cut by itself; a system that is surely out of step has none."""
+    """The shards of all systems, each pair of files cut separately; a system that cannot be parallel to gold has none."""
     cuts = _Cuts(size)
     ranges: list[SentenceRange] = []
     sides: dict[tuple[tuple[str, ReadOptions], ...], list[tuple[int, str]]] = {}
@@ -117,7 +119,7 @@ def plan_shards(systems: Sequence[Sequence[FilePair]], reading: ReadOptions, siz
 
 
 class _Cuts:
-    """Files that were cut, so that each is cut only once."""
+    """The cuts of files, so that each file is cut only once."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -134,12 +136,12 @@ class _Cuts:
 
 
 def _ranges(system: int, number: int, pair: FilePair, reading: ReadOptions, cuts: _Cuts) -> list[SentenceRange]:
-    """The ranges of a pair of files; none if they are surely out of step."""
+    """The ranges of a pair of files; none if they cannot be parallel."""
     if "-" in (*pair.gold, *pair.test):
         raise UsageError("standard input cannot be shared among workers: save it to a file, or use the engine local")
     ours, theirs, test_reading = cuts.of(pair.gold, reading.of_gold), cuts.of(pair.test, reading), reading
     if -1 in (ours.trees, theirs.trees):
-        # A file that cannot be cut is one shard with its partner; whether they are in step shows when they are read.
+        # A file that cannot be cut is one shard with its partner; reading them will show whether they are parallel.
         pieces = [(_uncut(pair.gold), _uncut(pair.test))]
         return [SentenceRange(system, number, gold, test, reading, reading) for gold, test in pieces]
     if ours.trees != theirs.trees and _may_have_blank_lines(pair, reading):
@@ -166,7 +168,7 @@ def work_in_shards(systems: Sequence[Sequence[FilePair]], request: Request, read
 
 
 class RangeCounts(NamedTuple):
-    """The counts of a range of sentences; None if gold and test are not in step there."""
+    """The counts of a range of sentences; None if gold and test are not parallel there."""
 
     system: int
     pair: int
@@ -174,7 +176,7 @@ class RangeCounts(NamedTuple):
 
 
 class HashOfFiles(NamedTuple):
-    """The hash of files, and of which systems they are gold or test."""
+    """The hash of some files, and the systems of which they are gold or test."""
 
     sides: tuple[tuple[int, str], ...]
     digest: str
@@ -184,7 +186,7 @@ ShardCounts = RangeCounts | HashOfFiles
 
 
 def _request_of_shards(request: Request) -> Request:
-    """The request that shards are counted by: without rows where no sentence will be looked at."""
+    """The request for counting shards: without rows if no single sentence will be looked at."""
     return replace(request, keep=request.keep and request.sentences, progress=no_progress)
 
 
@@ -195,7 +197,7 @@ def count_shard(request: Request, shard: SentenceRange | FilesToHash) -> ShardCo
     by_line = shard.test_reading.lines and not shard.reading.lines
     try:
         gold, test = _blocks(shard.gold, shard.reading.of_gold, shard.only), _blocks(shard.test, shard.test_reading, shard.only)
-        counts = _portable(count_in_step(gold, test, request), request)
+        counts = _to_send(count_in_step(gold, test, request), request)
     except NotParallel:
         counts = None
     except InputError:
@@ -224,8 +226,8 @@ def _blocks(piece: Piece, options: ReadOptions, only: tuple[int, int] | None) ->
         seen += len(block)
 
 
-def _portable(counts: SystemCounts, request: Request) -> SystemCounts:
-    """The counts as they are sent: without the brackets behind a breakdown, unless whole sentences are sent anyway."""
+def _to_send(counts: SystemCounts, request: Request) -> SystemCounts:
+    """The counts in the form in which they are sent: without the places of a breakdown, unless rows are sent too."""
     if not request.keep:
         counts.breakdowns = {name: replace(counted, places={}) for name, counted in counts.breakdowns.items()}
     return counts
@@ -238,8 +240,8 @@ def counts_of_systems(
     reading: ReadOptions,
     engine: Engine = IN_PROCESS,
 ) -> list[HashedCounts]:
-    """The counts of each system that :func:`~treegauge.scoring.counts.count_files` would make, from the values of all shards in
-    order; systems that are out of step are counted on the engine."""
+    """The counts of each system, as :func:`~treegauge.scoring.counts.count_files` would make them, from the values of all shards in
+    order; the engine counts the systems that are not parallel to gold."""
     small = _request_of_shards(request)
     digests: dict[tuple[int, str], str] = {}
     ranges: list[list[RangeCounts]] = [[] for _ in systems]
@@ -249,10 +251,12 @@ def counts_of_systems(
         else:
             ranges[value.system].append(value)
     sums = [_sum(pairs, of_system, small) for pairs, of_system in zip(systems, ranges, strict=True)]
-    wholes = [Whole(tuple(pairs), reading) for pairs, counts in zip(systems, sums, strict=True) if counts is None]
+    wholes = [WholeSystem(tuple(pairs), reading) for pairs, counts in zip(systems, sums, strict=True) if counts is None]
     rest = engine.map(_count_whole, replace(request, progress=no_progress), wholes, title="scoring again") if wholes else iter(())
     found = [
-        _whole(next(rest), request) if counts is None else HashedCounts(counts, (digests[system, "gold"], digests[system, "test"]))
+        _with_request(next(rest), request)
+        if counts is None
+        else HashedCounts(counts, (digests[system, "gold"], digests[system, "test"]))
         for system, counts in enumerate(sums)
     ]
     for one in found:
@@ -261,7 +265,7 @@ def counts_of_systems(
 
 
 def _sum(pairs: Sequence[FilePair], ranges: Sequence[RangeCounts], request: Request) -> SystemCounts | None:
-    """The sum over the ranges of a system; None if the whole has to be looked at."""
+    """The sum over the ranges of a system; None if it has to be counted whole."""
     total = SystemCounts(request)
     texts: dict[int, list[tuple[str, str]]] = {}
     n_trees: dict[int, tuple[int, int]] = {}
@@ -282,8 +286,8 @@ def _sum(pairs: Sequence[FilePair], ranges: Sequence[RangeCounts], request: Requ
 
 
 @dataclass(frozen=True)
-class Whole:
-    """All files of a system, which cannot be cut into ranges."""
+class WholeSystem:
+    """All files of a system that has to be counted whole."""
 
     pairs: tuple[FilePair, ...]
     reading: ReadOptions
@@ -292,18 +296,18 @@ class Whole:
         return f"all sentences of {self.pairs[0].test[0]}"
 
 
-def _count_whole(request: Request, whole: Whole) -> HashedCounts:
+def _count_whole(request: Request, whole: WholeSystem) -> HashedCounts:
     gold, test = (
         [FileTrees(pair[side], how, keep=request.keep) for pair in whole.pairs]
         for side, how in enumerate((whole.reading.of_gold, whole.reading))
     )
     with Hasher() as hasher:
         counts = count_files(list(zip(gold, test, strict=True)), request, hasher)
-        return HashedCounts(_portable(counts, request), hasher.digests())
+        return HashedCounts(_to_send(counts, request), hasher.digests())
 
 
-def _whole(done: HashedCounts, request: Request) -> HashedCounts:
-    """The counts with their request, which does not travel."""
+def _with_request(done: HashedCounts, request: Request) -> HashedCounts:
+    """The counts with the request, which is not sent with them."""
     total = SystemCounts(request)
     total.append(done.counts)
     return HashedCounts(total, done.digests)

@@ -1,6 +1,6 @@
-"""Signature: everything that could change a score, as a value, as one line, and back (after sacreBLEU, Post 2018).
+"""Signature: everything that could change a score, as a value and as one line of text (after sacreBLEU, Post 2018).
 
-Two scores may be compared if their signatures differ only in what they were meant to compare.
+Two scores are comparable if their signatures differ only in what was to be compared.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _TEXTS = frozenset({"preset", "on_mismatch", "match_words", "on_error", "gold", 
 class Signature:
     """The signature of a score: the metric with its options, the preset with all its settings, the data, the version.
 
-    ``gold`` and ``test`` are the first twelve digits of the trees' SHA-256; ``skipped`` counts sentences left out, and ``repairs``,
-    by kind, what was mended in test trees where that was asked for.
+    ``gold`` and ``test`` are the first twelve digits of the SHA-256 of the trees, ``skipped`` is the number of sentences left out,
+    and ``repairs`` are the numbers of repairs to test trees, by kind.
 
     >>> signature = Signature("parseval", {}, load_preset("default"), sentences=3, gold="12e4", test="0abc", version="0.2.0")
     >>> str(signature)
@@ -50,7 +50,7 @@ class Signature:
     version: str = field(default="")
 
     def __post_init__(self) -> None:
-        # Where a file lay, and what of it did not matter, is not part of what was measured.
+        # The folder of a preset's file, and the settings of the file that were ignored, do not affect the score.
         name = re.split(r"[\\/]", self.preset.name)[-1]
         object.__setattr__(self, "preset", replace(self.preset, name=name, ignored=(), parameters=None))
         object.__setattr__(self, "options", json.loads(json.dumps(dict(self.options), default=list)))
@@ -59,7 +59,7 @@ class Signature:
         return hash(str(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: JSON can hold it."""
+        """Plain data, which can be written as JSON."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["preset"] = {"name": self.preset.name, **_plain(self.preset.options())}
         values["text"] = str(self)
@@ -75,7 +75,7 @@ class Signature:
         return cls(preset=preset_from_settings(name, settings), **{key: value for key, value in data.items() if key in known})
 
     def __str__(self) -> str:
-        """One line: a preset that comes with treegauge stands by name, and settings that differ from it are listed."""
+        """One line: the preset by name, and each of its settings that differs from treegauge's preset of that name."""
         parts: dict[str, Any] = {f"metric.{key}": value for key, value in self.options.items()}
         parts["preset"] = f"{self.preset.name}@{_fingerprint(self.preset)}"
         base = _plain(_base(self.preset.name).options())
@@ -87,37 +87,37 @@ class Signature:
         parts |= {"sentences": self.sentences, "skipped": self.skipped, "gold": self.gold, "test": self.test}
         parts |= {} if self.seed is None else {"seed": self.seed}
         parts["version"] = self.version
-        words = (f"{_bare(key)}:{_bare(value) if key in _TEXTS else _encoded(value)}" for key, value in parts.items())
-        return "|".join([_bare(self.metric), *words])
+        words = (f"{_escape(key)}:{_escape(value) if key in _TEXTS else _encode(value)}" for key, value in parts.items())
+        return "|".join([_escape(self.metric), *words])
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """The signature behind its one line; :class:`~treegauge.errors.FormatError` if it is none, or names an unknown preset."""
+        """The signature that a line stands for; a FormatError if it is no signature, or names an unknown preset."""
         metric, *pieces = text.strip().split("|")
         values: dict[str, Any] = {}
         for piece in pieces:
             key, colon, value = piece.partition(":")
             if not colon:
                 raise FormatError(f"not a signature: {piece!r} has no value", text=text, path="<signature>")
-            key = _unquoted(key)
-            values[key] = _unquoted(value) if key in _TEXTS else _decoded(value)
+            key = _unescape(key)
+            values[key] = _unescape(value) if key in _TEXTS else _decode(value)
         try:
             options = {key.removeprefix("metric."): values.pop(key) for key in list(values) if key.startswith("metric.")}
             settings = {key.removeprefix("preset."): values.pop(key) for key in list(values) if key.startswith("preset.")}
             preset = _preset(str(values.pop("preset")), settings, str(values["version"]))
-            return cls(_unquoted(metric), options, preset, **_with_match_words(values))
+            return cls(_unescape(metric), options, preset, **_with_match_words(values))
         except (KeyError, TypeError) as error:
             raise FormatError(f"not a signature of treegauge: {error}", path="<signature>") from None
 
 
 def _with_match_words(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a signature; version 0.1 said ``ignore_words`` for words matched by their number alone."""
+    """The values of a signature; version 0.1 had ``ignore_words`` for what is now ``match_words:length``."""
     others = {key: value for key, value in values.items() if key != "ignore_words"}
     return others | ({"match_words": "length"} if values.get("ignore_words") else {})
 
 
 def preset_from_settings(name: str, settings: Mapping[str, Any]) -> Preset:
-    """A preset from plain data; settings that are not named have a :class:`Preset`'s defaults."""
+    """A preset from plain data; settings that are missing have the defaults of :class:`Preset`."""
     return _with_settings(Preset(name=name), settings)
 
 
@@ -138,7 +138,7 @@ def _setting(value: Any, like: Any) -> Any:
 
 
 def _base(name: str) -> Preset:
-    """The preset with which a preset's settings are compared: the one of that name that comes with treegauge, or the defaults."""
+    """The preset to which settings are compared: treegauge's preset of that name, or the defaults."""
     base, _, treebank = name.partition("+")
     is_known = base in preset_names() and (name == base or treebank in TREEBANKS)
     return load_preset(name) if is_known else Preset()
@@ -166,26 +166,26 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(json.dumps(dict(settings))))
 
 
-def _encoded(value: Any) -> str:
-    """A value on a line; text that could be taken for something else is quoted."""
+def _encode(value: Any) -> str:
+    """A value as text; a string that would be read as another JSON value is written as JSON."""
     is_plain = isinstance(value, str) and value and not _is_json(value)
-    return _bare(value if is_plain else json.dumps(value, separators=(",", ":")))
+    return _escape(value if is_plain else json.dumps(value, separators=(",", ":")))
 
 
-def _bare(text: str) -> str:
-    """Text without blanks, bars and colons."""
+def _escape(text: str) -> str:
+    """Text with blanks, bars, colons and per cent signs escaped."""
     return re.sub(r"[\s|:%]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), text)
 
 
-def _unquoted(text: str) -> str:
-    """The inverse of :func:`_bare`."""
+def _unescape(text: str) -> str:
+    """The inverse of :func:`_escape`."""
     from urllib.parse import unquote
 
     return unquote(text)
 
 
-def _decoded(encoded: str) -> Any:
-    text = _unquoted(encoded)
+def _decode(encoded: str) -> Any:
+    text = _unescape(encoded)
     return json.loads(text) if _is_json(text) else text
 
 

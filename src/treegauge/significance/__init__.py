@@ -1,15 +1,22 @@
-"""Significance: tests and confidence intervals for the difference between parsers, computed from rows of counts.
+"""Significance: tests and confidence intervals for the differences between parsers, computed from rows of counts.
 
-All of it works on the rows that a metric makes, so every metric has every test.
+Everything is computed from the rows of a metric, so every test is available for every metric.
 
->>> from treegauge.significance import Cells, real_test; from treegauge.significance.classical import holm
+>>> from treegauge.significance import Cells, real_test
 >>> round(real_test(Cells(YY=6516, YN=232, NY=343, NN=4309)).z, 1)
 4.7
 """
 
 from __future__ import annotations
 
-from treegauge.significance.bootstrap_intervals import Bootstrap, Interval, bca_interval, bootstrap, percentile_interval
+from treegauge.significance.bootstrap_intervals import (
+    Bootstrap,
+    Interval,
+    bca_interval,
+    bootstrap,
+    percentile_interval,
+    with_confidence,
+)
 from treegauge.significance.classical import (
     Binomial,
     Cells,
@@ -27,7 +34,6 @@ from treegauge.significance.classical import (
     sign_test,
 )
 from treegauge.significance.comparison import Comparison
-from treegauge.significance.confidence import with_confidence
 from treegauge.significance.paired_comparison import CompareOptions, compare, compare_scores
 from treegauge.significance.randomisation_test import RandomisationResult, randomisation
 from treegauge.significance.resampling import PairedColumns

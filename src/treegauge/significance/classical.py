@@ -1,13 +1,10 @@
-"""Tests on the four cells YY, YN, NY, NN: treebank brackets that both systems, only A, only B, neither reproduced.
+"""Classical tests: on brackets, on one value per sentence, and Holm's correction for several tests.
 
-Hogenhout & Matsumoto 1996, section 6. These tests take brackets for independent. Brackets of one sentence are not, so neither
-McNemar's test nor the real test keeps its size; :func:`~treegauge.significance.randomisation_test.randomisation` does.
+The tests on brackets (McNemar's test, and the real test of Hogenhout & Matsumoto 1996, section 6) use the four cells YY, YN, NY,
+NN: treebank brackets that both systems, only A, only B, or neither reproduced. They treat brackets as independent. The brackets of
+one sentence are not, so these tests reject too often; :func:`~treegauge.significance.randomisation_test.randomisation` does not.
 
-Tail probabilities: of the normal distribution, of a fair coin, of Student's t.
-
-Tests on one value per sentence: the sign test, which asks who wins more sentences, and the paired t-test on the mean.
-
-Holm's correction: p-values of several tests that may be read side by side.
+The tests on one value per sentence are the sign test, of which system wins more sentences, and the paired t-test, on the mean.
 """
 
 from __future__ import annotations
@@ -46,12 +43,12 @@ __all__ = [
 ]
 
 _MOST_EXACT = 10_000
-"""For at most this many tosses, binomial coefficients are summed as integers."""
+"""Up to this number of tosses, binomial coefficients are summed as integers."""
 _MOST_TERMS = 100_000
 
 
 def normal_p(z: float) -> float:
-    """The chance that a standard normal variable is at least as far from 0 as z.
+    """The probability that a standard normal variable is at least as far from 0 as z.
 
     >>> round(normal_p(1.96), 3)
     0.05
@@ -60,7 +57,7 @@ def normal_p(z: float) -> float:
 
 
 def fair_coin(heads: int, tails: int) -> float:
-    """The two-sided chance that a fair coin falls at least as unevenly.
+    """The two-sided probability that a fair coin falls at least as unevenly.
 
     >>> fair_coin(0, 4), fair_coin(3, 3)
     (0.125, 1.0)
@@ -78,7 +75,7 @@ def fair_coin(heads: int, tails: int) -> float:
 
 
 def student(t: float, df: int) -> float:
-    """The chance that Student's t with ``df`` degrees of freedom is at least as far from 0 as t.
+    """The probability that Student's t with ``df`` degrees of freedom is at least as far from 0 as t.
 
     >>> round(student(2.98, 9), 3)
     0.015
@@ -116,7 +113,7 @@ DEPENDENCE = (
 
 
 class Cells(NamedTuple):
-    """Treebank brackets by who reproduced them; the paper's Table 2.
+    """The numbers of treebank brackets that both systems, only A, only B, or neither reproduced; the paper's Table 2.
 
     >>> paper = Cells(6516, 232, 343, 4309)
     >>> paper.total, [f"{100 * cell / paper.total:.1f}%" for cell in paper]
@@ -135,9 +132,9 @@ class Cells(NamedTuple):
 
 
 class Binomial(NamedTuple):
-    """E and V of YY and NN if both systems were binomial with one chance for all brackets.
+    """Mean and variance of YY and NN if both systems were binomial, with the same probability for all brackets.
 
-    ``deviations`` are how many standard deviations YY and NN are from that.
+    ``deviations`` are the distances of YY and NN from these means in standard deviations.
     """
 
     E_YY: float
@@ -148,9 +145,9 @@ class Binomial(NamedTuple):
 
 
 def binomial(cells: Cells) -> Binomial:
-    """The expectations of YY and NN if brackets were binomial.
+    """The binomial model of YY and NN.
 
-    YY would have the mean N Pa Pb and the variance N Pa Pb (1 - Pa Pb), NN the same with Qa Qb.
+    YY has the mean N Pa Pb and the variance N Pa Pb (1 - Pa Pb), NN the same with Qa Qb.
 
     >>> found = binomial(Cells(6516, 232, 343, 4309))
     >>> [round(value, 2) for value in found[:4]], [round(value, 1) for value in found.deviations]
@@ -172,7 +169,7 @@ def _deviation(seen: int, mean: Fraction, variance: Fraction) -> float:
 
 
 class McNemar(NamedTuple):
-    """McNemar's test: z = (NY - YN) / sqrt(NY + YN) and its p, and the exact binomial p; z is nan if the systems never differ."""
+    """McNemar's test: z = (NY - YN) / sqrt(NY + YN), its p, and the exact binomial p; z is nan if the systems never differ."""
 
     z: float
     p: float
@@ -180,7 +177,7 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(cells: Cells) -> McNemar:
-    """McNemar's test of whether brackets that only one system reproduced are as often A's as B's.
+    """McNemar's test of whether the brackets that only one system reproduced are A's as often as B's.
 
     >>> test = mcnemar(Cells(6516, 232, 343, 4309))
     >>> round(test.z, 3), f"{test.p:.1e}", f"{test.p_exact:.1e}"
@@ -195,10 +192,10 @@ def mcnemar(cells: Cells) -> McNemar:
 
 
 class RealTest(NamedTuple):
-    """The paper's real test: M1 brackets too easy and M2 too hard are left out, ``size`` brackets remain.
+    """The paper's real test: M1 brackets that are too easy and M2 that are too hard are left out, and ``size`` brackets remain.
 
-    ``z`` is the difference in standard deviations, ``z_range`` its smallest and largest value over all M1, M2 that fit. All are
-    nan where there is none; ``reason`` says why.
+    ``z`` is the difference in standard deviations, ``z_range`` its smallest and largest value over all valid M1 and M2. All are nan
+    if there is no real test; ``reason`` tells why.
     """
 
     M1: float
@@ -213,9 +210,9 @@ class RealTest(NamedTuple):
 def real_test(cells: Cells) -> RealTest:
     """The difference, and its significance, without the brackets that are always or never reproduced.
 
-    M1 and M2 are such that the rest looks binomial: (YY - M1)(NN - M2) = YN NY. The default takes equal remainders, the smallest
-    real test; where one cell is too small for that, it is kept whole (its M is 0) and the other M follows. z is computed with
-    unrounded M.
+    M1 and M2 are chosen such that the remaining brackets are binomial: (YY - M1)(NN - M2) = YN NY. Of the solutions, this is the
+    one with equal remainders, the smallest real test; if one cell is too small for that, all of it remains (its M is 0), and the
+    other M follows. z is computed with unrounded M.
 
     >>> test = real_test(Cells(6516, 232, 343, 4309))
     >>> round(test.M1), round(test.M2), round(test.size)
@@ -243,7 +240,7 @@ def real_test(cells: Cells) -> RealTest:
     if not product:
         why = "one system reproduces all that the other does: the variance is 0 and z undefined; see the exact McNemar test"
         return RealTest(cells.YY - yy, cells.NN - nn, size, math.nan, math.nan, (math.nan, math.nan), why)
-    # The variance grows with the sum of the remainders, which is largest where one of the cells is kept whole.
+    # The variance grows with the sum of the remainders, which is largest if all of one cell remains.
     furthest = _z(cells, max(cells.YY + product / cells.YY, cells.NN + product / cells.NN))
     low, high = sorted((z, furthest))
     return RealTest(cells.YY - yy, cells.NN - nn, size, z, normal_p(z), (low, high))
@@ -254,14 +251,14 @@ def _no_test(reason: str) -> RealTest:
 
 
 def _z(cells: Cells, remainders: float) -> float:
-    """(NY - YN) / sqrt(n pa qa + n pb qb), given the sum of what remains of YY and NN."""
+    """(NY - YN) / sqrt(n pa qa + n pb qb), given the sum of the remainders of YY and NN."""
     differing = cells.YN + cells.NY
     variance = (4 * cells.YN * cells.NY + differing * remainders) / (remainders + differing)
     return (cells.NY - cells.YN) / math.sqrt(variance) if variance > 0 else math.nan
 
 
 def real_test_m1(cells: Cells, M2: int) -> Fraction:
-    """The M1 that goes with an M2: M1 = (NY TTB + M2 YY - (NY + NN)(YY + NY)) / (M2 - NN), the paper's relation.
+    """The M1 for a given M2, by the paper's relation M1 = (NY TTB + M2 YY - (NY + NN)(YY + NY)) / (M2 - NN).
 
     It is a solution only if 0 <= M1 <= YY.
 
@@ -279,9 +276,10 @@ _ROUNDING = 1e-9
 
 
 def real_test_at(cells: Cells, M1: float | None = None, M2: float | None = None) -> RealTest:
-    """The real test with a given M1 and M2, or with one of them and the other solved for; ``reason`` says if they do not fit.
+    """The real test with a given M1 and M2, or with one of them, from which the other is computed.
 
-    They fit if what remains looks binomial, (YY - M1)(NN - M2) = YN NY; size and z are given for others, too.
+    They are valid if the remaining brackets are binomial, (YY - M1)(NN - M2) = YN NY. Size and z are given for other values too,
+    and ``reason`` tells that they are not valid.
 
     >>> test = real_test_at(Cells(6516, 232, 343, 4309), M2=4027)
     >>> round(test.M1), round(test.size), round(test.z, 2), test.reason
@@ -304,7 +302,7 @@ def real_test_at(cells: Cells, M1: float | None = None, M2: float | None = None)
     if min(M1, M2, yy, nn) < -_ROUNDING:
         raise UsageError(f"M1 lies between 0 and YY = {cells.YY}, M2 between 0 and NN = {cells.NN}; not {M1:g} and {M2:g}")
     z, default = _z(cells, yy + nn), real_test(cells)
-    # Whole numbers nearest to a solution are one.
+    # The whole numbers nearest to a solution are accepted as a solution.
     near = abs(yy * nn - product) <= max(yy, nn) / 2 + 0.25
     why = "" if near else f"what remains is not binomial: (YY - M1)(NN - M2) is {yy * nn:,.0f}, not YN NY = {product:,}"
     size = yy + nn + cells.YN + cells.NY
@@ -316,12 +314,12 @@ def _check(cells: Cells) -> None:
         raise UsageError(f"counts cannot be negative: {', '.join(f'{k} {v}' for k, v in cells._asdict().items())}")
 
 
-Values = Sequence[float] | NDArray[np.float64]
+SentenceValues = Sequence[float] | NDArray[np.float64]
 _TIE = 1e-12
 
 
 class SignTest(NamedTuple):
-    """Sentences that B wins, that A wins and that tie, and the exact two-sided p of the first two."""
+    """The numbers of sentences that B wins, that A wins and that tie, and the exact two-sided p of the first two."""
 
     wins: int
     losses: int
@@ -329,10 +327,10 @@ class SignTest(NamedTuple):
     p: float
 
 
-def sign_test(a: Values, b: Values) -> SignTest:
-    """The sign test of whether a system wins more sentences. Ties, and sentences without a value on both sides, are left out.
+def sign_test(a: SentenceValues, b: SentenceValues) -> SignTest:
+    """The sign test of whether one system wins more sentences; ties, and sentences without a value for either system, are left out.
 
-    A value that is defined on one side only is won by that side.
+    A sentence with a value for one system only is won by that system.
 
     >>> sign_test([0.5, 0.5, 0.5, 1.0], [0.6, 0.7, 0.8, 1.0])
     SignTest(wins=3, losses=0, ties=1, p=0.25)
@@ -341,7 +339,7 @@ def sign_test(a: Values, b: Values) -> SignTest:
 
 
 class SignCounts(NamedTuple):
-    """Sentences that B wins, that A wins and that tie; counts of more sentences can be added with :meth:`plus`."""
+    """The numbers of sentences that B wins, that A wins and that tie; :meth:`plus` adds those of more sentences."""
 
     wins: int = 0
     losses: int = 0
@@ -356,7 +354,7 @@ class SignCounts(NamedTuple):
         return SignTest(*self, fair_coin(self.losses, self.wins))
 
 
-def sign_counts(a: Values, b: Values) -> SignCounts:
+def sign_counts(a: SentenceValues, b: SentenceValues) -> SignCounts:
     """The counts of the sign test, see :func:`sign_test`."""
     first, second = _arrays(a, b)
     difference = np.where(np.isnan(second), 0.0, second) - np.where(np.isnan(first), 0.0, first)
@@ -368,7 +366,7 @@ def sign_counts(a: Values, b: Values) -> SignCounts:
 
 
 class PairedT(NamedTuple):
-    """The mean difference B - A, Student's t, its degrees of freedom and two-sided p; nan without at least two values."""
+    """The mean difference B - A, Student's t, its degrees of freedom and two-sided p; nan if there are fewer than two values."""
 
     mean: float
     t: float
@@ -376,10 +374,10 @@ class PairedT(NamedTuple):
     p: float
 
 
-def paired_t(a: Values, b: Values) -> PairedT:
-    """Student's t-test of whether the mean of the paired differences is 0. Pairs with an undefined value are left out.
+def paired_t(a: SentenceValues, b: SentenceValues) -> PairedT:
+    """Student's t-test of whether the mean of the paired differences is 0; pairs with an undefined value are left out.
 
-    Values that are all equal have t nan and p = 1; equal differences other than 0 have an infinite t and p = 0.
+    If all differences are 0, t is nan and p = 1; if they are all equal but not 0, t is infinite and p = 0.
 
     >>> result = paired_t([1, 2, 3, 4], [2, 2, 4, 6])
     >>> round(result.t, 3), result.df, round(result.p, 4)
@@ -399,7 +397,7 @@ def paired_t(a: Values, b: Values) -> PairedT:
     return PairedT(mean, t, n - 1, student(t, n - 1))
 
 
-def _arrays(a: Values, b: Values) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _arrays(a: SentenceValues, b: SentenceValues) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
         raise MismatchError(f"paired tests need the same sentences, but there are {first.size} values and {second.size}")
@@ -407,9 +405,9 @@ def _arrays(a: Values, b: Values) -> tuple[NDArray[np.float64], NDArray[np.float
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Adjusted p-values (Holm 1979): rejecting those up to .05 makes a false rejection anywhere no likelier than .05.
+    """Adjusted p-values (Holm 1979): if those up to .05 are rejected, the probability of any false rejection is at most .05.
 
-    The k-th smallest of m is multiplied by m - k + 1, and made no smaller than the one before. Undefined (nan) ones stay out.
+    The k-th smallest of m p-values is multiplied by m - k + 1, and is at least the one before. Undefined ones (nan) do not count.
 
     >>> [round(value, 3) for value in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]

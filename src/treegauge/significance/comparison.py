@@ -1,6 +1,6 @@
-"""The values of a comparison of systems: differences with interval and p, tests on brackets, matrices, groups.
+"""The values of a comparison of systems: differences with intervals and p-values, tests on brackets, groups of sentences.
 
-They are made in :mod:`treegauge.significance.paired_comparison` and shown by :mod:`treegauge.significance.tabulation`.
+:mod:`treegauge.significance.paired_comparison` computes them, and :mod:`treegauge.significance.tabulation` shows them as tables.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from treegauge.tables import Table, number_of, plain
 __all__ = ["ALPHA", "BracketTests", "Comparison", "Difference", "Group", "PairOfSystems", "Rate"]
 
 ALPHA = 0.05
-"""The level at which one system is said to beat another."""
+"""The significance level at which one system is better than another."""
 
 NO_ERROR = (
     *("average_crossing", "generation_rate", "spuriousness", "spurious_reject", "false_error", "test_noise", "problem_rate"),
     *("p_inheritance", "t_inheritance"),
 )
-"""Rates of which 1 is not the best value, so that 1 minus the rate is not an error."""
+"""The rates for which 1 is not the best value, so that 1 minus the rate is not an error rate."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,11 @@ class Rate:
 
 @dataclass(frozen=True)
 class Difference:
-    """B's rate minus A's, and what may be concluded from it.
+    """B's rate minus A's, with its interval and tests.
 
-    ``p`` is the randomisation test's, ``p_holm`` the same corrected for the number of pairs; ``effect`` is the difference in
-    standard deviations of a sentence; ``sign`` says who wins how many sentences. Where ``lower_is_better``, the lower rate wins.
+    ``p`` is the p-value of the randomisation test, ``p_holm`` the same corrected for the number of pairs; ``effect`` is the
+    difference in standard deviations of a sentence; ``sign`` counts the sentences that each system wins. If ``lower_is_better``,
+    the lower rate wins.
     """
 
     name: Name
@@ -59,12 +60,12 @@ class Difference:
 
     @property
     def error_reduction(self) -> float:
-        """The share of A's error that B does without; nan where A makes none, or the rate is not a share of anything right."""
+        """The share of A's error that B avoids; nan if A makes none, or if 1 minus the rate is not an error rate."""
         return self.value / (1 - self.a) if self.a < 1 and self.name[1] not in NO_ERROR else math.nan
 
     @property
     def winner(self) -> int:
-        """1 if B is better at :data:`ALPHA` after Holm's correction, -1 if A is, else 0."""
+        """1 if B is better at the level :data:`ALPHA` after Holm's correction, -1 if A is, else 0."""
         if not self.p_holm <= ALPHA or not self.value:
             return 0
         return 1 if (self.value > 0) != self.lower_is_better else -1
@@ -72,7 +73,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class BracketTests:
-    """Hogenhout & Matsumoto's comparison on the brackets of the treebank, which takes brackets for independent."""
+    """Hogenhout & Matsumoto's tests on the brackets of the treebank, which treat brackets as independent."""
 
     cells: Cells
     binomial: Binomial
@@ -101,8 +102,8 @@ class PairOfSystems:
 class Group:
     """A comparison on some of the data: all sentences, sentences of some length, or brackets of one structure.
 
-    ``items``, ``measures`` and ``crossing_errors`` (how many sentences have 0, 1, 2 ... of them) are Hogenhout & Matsumoto's, by
-    system.
+    ``items``, ``measures`` and ``crossing_errors`` (the numbers of sentences with 0, 1, 2 ... of them) are Hogenhout & Matsumoto's,
+    by system.
     """
 
     kind: str
@@ -123,7 +124,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several systems against one treebank: the group of all sentences first, then those by length and by structure.
+    """The comparison of several systems on one treebank: on all sentences first, then by length and by structure.
 
     ``signatures`` are those of the scores, by system and metric; ``dropped_by_evalb`` are the gold sentences (from 0) that EVALB
     would not score, by system, where PARSEVAL is among the metrics.
@@ -140,7 +141,7 @@ class Comparison:
     dropped_by_evalb: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
     def tables(self, *names: str) -> list[Table]:
-        """The tables of that name (see :data:`treegauge.significance.tabulation.TABLES`), or all that say something."""
+        """The tables of these names (see :data:`treegauge.significance.tabulation.TABLES`), or all that have content."""
         from treegauge.significance.tabulation import comparison_tables
 
         return comparison_tables(self, names)
@@ -163,7 +164,7 @@ class Comparison:
         return tuple(group for group in self.groups if group.kind == kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything at full precision, as JSON has it; undefined numbers are None."""
+        """Everything at full precision, for JSON; undefined numbers are None."""
         return {
             "schema": "treegauge.compare/2",
             "systems": list(self.systems),

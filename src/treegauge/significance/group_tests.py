@@ -1,4 +1,4 @@
-"""All tests on one group of sentences: intervals, randomisation, signs, brackets; and the warnings that belong to them."""
+"""All tests on one group of sentences: intervals, randomisation, sign tests and tests on brackets, with their warnings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.compact_rows import CompactRows
+from treegauge.metrics.compact_rows import BitSets, CompactRows
 from treegauge.metrics.hogenhout import crossing_histogram, rows_of_bits
 from treegauge.metrics.metric import Rates, total_of
 from treegauge.metrics.registry import find_metric
@@ -41,18 +40,18 @@ __all__ = ["FEW_SENTENCES", "SMALL_REAL_TEST", "GroupTests", "ResamplingOptions"
 FEW_SENTENCES = 30
 SMALL_REAL_TEST = 100
 COMPLEMENTING = 0.05
-"""Systems complement each other when each alone reproduces at least this share of the treebank's brackets."""
+"""Two systems complement each other if each reproduces at least this share of the treebank's brackets that the other misses."""
 
 
 def sample_warnings(sentences: int) -> list[str]:
-    """Warnings about a test of so few ``sentences``."""
+    """A warning if the test has few sentences."""
     if sentences >= FEW_SENTENCES:
         return []
     return [f"small test: {number_of(sentences, 'sentence')}; intervals are unreliable and only large differences can be seen"]
 
 
 def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:
-    """Warnings beside McNemar's test and the real test.
+    """Warnings for McNemar's test and the real test.
 
     >>> from treegauge.significance.classical import real_test
     >>> cells = Cells(60, 20, 15, 30)
@@ -83,8 +82,8 @@ class ResamplingOptions(Protocol):
     def interval(self) -> str: ...
 
 
-class _How(TypedDict):
-    """The resampling settings of all tests."""
+class _Resampling(TypedDict):
+    """The settings of all resampling tests."""
 
     rounds: int
     seed: int
@@ -93,7 +92,7 @@ class _How(TypedDict):
 
 
 class GroupTests:
-    """All tests on one group of sentences after the other."""
+    """All tests, for one group of sentences at a time."""
 
     def __init__(self, table: ScoreTable, options: ResamplingOptions, progress: Progress, engine: Engine) -> None:
         self.table, self.options, self.progress, self.engine = table, options, progress, engine
@@ -108,12 +107,13 @@ class GroupTests:
         sentences: Int64,
         scored_as: Mapping[str, str] | None = None,
     ) -> Group:
-        """The comparison on some of the common sentences, of which ``paired`` has the rows.
+        """The comparison on some of the common sentences, whose rows are in ``paired``.
 
-        ``scored_as`` gives the name of a metric in the scores where it is shown under another.
+        ``brackets`` is the metric for tests on brackets, if there is one. ``scored_as`` has the names in the scores of metrics that
+        are shown under another name.
         """
         options, systems = self.options, self.table.systems
-        how = _How(rounds=options.rounds, seed=options.seed, progress=self.progress, engine=self.engine)
+        how = _Resampling(rounds=options.rounds, seed=options.seed, progress=self.progress, engine=self.engine)
         drawn = bootstrap(paired, **how, chosen=names)
         exact = self._exact_rates(names, sentences, scored_as or {})
         numbers = list(itertools.combinations(range(len(systems)), 2))
@@ -137,7 +137,7 @@ class GroupTests:
         return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings)
 
     def _exact_rates(self, names: Sequence[Name], sentences: Int64, scored_as: Mapping[str, str]) -> dict[str, list[Rates]]:
-        """The rates of each metric and system, to the last bit those of a score on these sentences."""
+        """The rates of each metric and system, which are those of a score on these sentences to the last bit."""
         exact: dict[str, list[Rates]] = {}
         for shown in dict.fromkeys(metric for metric, _ in names):
             metric = scored_as.get(shown, shown)
@@ -206,7 +206,7 @@ class GroupTests:
 
 
 class _OfSentences(Protocol):
-    """A row, or something else, for each sentence."""
+    """A sequence of rows or sets, one for each sentence."""
 
     def __len__(self) -> int: ...
     def take(self, places: Int64, /) -> Self: ...
@@ -216,7 +216,7 @@ Kept = TypeVar("Kept", bound=_OfSentences)
 
 
 def _of_sentences(kept: Kept, sentences: Int64) -> Kept:
-    """The rows, or whatever they are, of some of the sentences."""
+    """The rows or sets of some of the sentences."""
     return kept if len(sentences) == len(kept) else kept.take(sentences)
 
 
@@ -225,7 +225,7 @@ def _is_lower_better(name: Name) -> bool:
 
 
 def _sign_tests(paired: PairedColumns, a: int, b: int, names: Sequence[Name]) -> dict[Name, SignTest]:
-    """The sign test of each rate, on the rates of each sentence by itself."""
+    """The sign test of each rate, on its values for single sentences."""
     signs = {name: -1 if _is_lower_better(name) else 1 for name in names}
     counts = {name: SignCounts() for name in names}
     for ours, theirs in zip(paired.sentence_rates(a, names), paired.sentence_rates(b, names), strict=True):
@@ -235,7 +235,7 @@ def _sign_tests(paired: PairedColumns, a: int, b: int, names: Sequence[Name]) ->
 
 
 def _cells(sets: Sequence[BitSets], brackets: Sequence[CompactRows]) -> Cells:
-    """YY, YN, NY and NN of all sentences, given the brackets that both systems reproduced, and how many there are (TTB)."""
+    """YY, YN, NY and NN of all sentences, given the brackets that each system reproduced and the numbers of brackets (TTB)."""
     total = np.zeros(4, dtype=np.int64)
     blocks = zip(*(of_system.blocks() for of_system in sets), strict=True)
     counts = zip(*(of_system.blocks() for of_system in brackets), strict=True)

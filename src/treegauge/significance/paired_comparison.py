@@ -1,7 +1,7 @@
-"""Comparison of systems: every metric, every pair, on all sentences, by length and by structure.
+"""Comparison of systems: every metric and every pair, on all sentences, by length and by structure.
 
-:func:`compare_scores` works on scores alone, made now or read back: their rows are brought to the sentences that all systems have,
-and tested. :func:`compare` scores first.
+:func:`compare_scores` needs scores only, computed now or read from a file: it tests their rows on the sentences that all systems
+share. :func:`compare` scores trees first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from treegauge import __version__, io
-from treegauge.alignment.alignment import MISSED
+from treegauge.alignment.notes import MISSED
 from treegauge.alignment.pairing import Pair
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UnknownName, UsageError
@@ -28,8 +28,8 @@ from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request, no_progress
-from treegauge.scoring.evaluation import ScoringJob
 from treegauge.scoring.inputs import TreebankLike, path_of
+from treegauge.scoring.job import ScoringJob
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
 from treegauge.significance.group_tests import GroupTests
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 LENGTHS = (10, 20, 30, 40)
-"""The upper ends of the usual buckets of sentence lengths; what is longer is one more."""
+"""The upper ends of the usual length buckets; longer sentences are in one more bucket."""
 
 USUAL_RATES = {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
 BY_STRUCTURE = ("recall_hard", "precision_hard")
@@ -62,9 +62,9 @@ BY_STRUCTURE = ("recall_hard", "precision_hard")
 class CompareOptions:
     """The options of a comparison: metrics, rounds of resampling, groups of sentences.
 
-    ``metrics`` are names (none: every metric there is, or that the scores have). ``rates`` are names of rates (none: each metric's
-    headline, and PARSEVAL's recall, precision, F1 and exact match; ``all``: all of them). ``preset`` is None for each metric's own.
-    ``lengths`` are the upper ends of buckets of sentence lengths; ``structure`` are labels, each looked at alone. ``on_error``,
+    ``metrics`` are names (none: all metrics, or all that the scores have). ``rates`` are names of rates (none: the headline of each
+    metric, and recall, precision, F1 and exact match of PARSEVAL; ``all``: all rates). ``preset`` is None for each metric's own.
+    ``lengths`` are the upper ends of length buckets; ``structure`` are labels whose brackets are tested separately. ``on_error``,
     ``pair``, ``match_words`` and ``treebank`` are those of :func:`treegauge.score`.
     """
 
@@ -89,7 +89,7 @@ class CompareOptions:
         return self.rounds * groups * (1 + math.comb(systems, 2))
 
     def scored_metrics(self, *, discontinuous: bool = False) -> list[str]:
-        """The names of all metrics that the comparison needs scores by; on discontinuous trees, of those that take them."""
+        """The names of all metrics whose scores the comparison needs; on discontinuous trees, only those defined for them."""
         compared = list(self.metrics or compared_metrics(discontinuous=discontinuous))
         brackets = brackets_metric(compared) or BRACKETS_METRIC
         return list(dict.fromkeys([*compared, brackets, *(of_structure(brackets, label) for label in self.structure)]))
@@ -107,11 +107,11 @@ def compare(
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
-    ``systems`` are trees by name; in a list, their names are those of the files, or "system 1", "system 2" ... Trees come in any
-    form: paths, Treebanks, bracketed text, iterables of trees; ``reading`` says how files are read. ``judgements`` are a person's,
-    by system: with them Hogenhout & Matsumoto's measures are all there, and a rejected exact match is not reproduced. ``progress``
-    is told how many rounds have been done, of :meth:`CompareOptions.all_rounds`. ``engine`` says where the rounds run; it changes
-    nothing else.
+    ``systems`` are trees by name; in a list, they are named by their files, or "system 1", "system 2" ... Trees may have any form:
+    paths, Treebanks, bracketed text, iterables of trees; ``reading`` has the options for reading files. ``judgements`` are a
+    person's judgements, by system: with them, all of Hogenhout & Matsumoto's measures are defined, and a rejected exact match is
+    not reproduced. ``progress`` is called with the number of rounds done since the last call; :meth:`CompareOptions.all_rounds` is
+    their total. ``engine`` is where the rounds run; it does not affect the result.
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
     >>> flat = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5
@@ -120,7 +120,7 @@ def compare(
     >>> round(recall.value, 2), recall.p
     (0.25, 0.0625)
     """
-    options = _checked(options)
+    options = _check_options(options)
     systems = systems_by_name(gold, systems)
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems, by name or in a list")
@@ -128,8 +128,8 @@ def compare(
     return compare_scores(scores, options, progress=progress, engine=engine)
 
 
-def _checked(options: object) -> CompareOptions:
-    """The options of a comparison; a second system in their place is refused."""
+def _check_options(options: object) -> CompareOptions:
+    """The options of a comparison; a second system passed in their place is refused."""
     if options is not None and not isinstance(options, CompareOptions):
         raise UsageError(
             "compare takes all systems together, as in compare(gold, [a, b]) or compare(gold, {'mine': a, 'other': b})"
@@ -138,7 +138,7 @@ def _checked(options: object) -> CompareOptions:
 
 
 def systems_by_name(gold: TreebankLike, systems: Mapping[str, TreebankLike] | Sequence[TreebankLike]) -> Mapping[str, TreebankLike]:
-    """The systems by name: in a list, each is called by its file, where each has another one, else by a number."""
+    """The systems by name; those in a list are named by their files if these names differ, otherwise by numbers."""
     if isinstance(systems, Mapping):
         return systems
     given, kind = cast("object", systems), type(systems).__name__
@@ -157,7 +157,7 @@ _HOW_TO_NAME = "systems are given by name, {'mine': a, 'other': b}, or in a list
 
 
 def _is_one_system(gold: TreebankLike, systems: Sequence[TreebankLike]) -> bool:
-    """Whether what should be systems is one tree for each of several gold sentences."""
+    """Whether the sequence that should hold systems holds one tree for each of several gold sentences."""
     if not systems or not isinstance(gold, Sequence) or isinstance(gold, str) or len(gold) < 2:
         return False
     trees = [isinstance(item, Tree) or (isinstance(item, str) and path_of(item) is None) for item in systems]
@@ -175,9 +175,9 @@ def comparable_scores(
     breakdowns: Sequence[str] = (),
     thinned: Callable[[Breakdown, Pair], Breakdown] | None = None,
 ) -> Scores:
-    """The scores that a comparison with these options needs: of each system by each metric, with rows, and ``trees`` or not.
+    """The scores that a comparison with these options needs, of each system by each metric, with rows.
 
-    ``breakdowns`` and ``thinned`` are those of :class:`~treegauge.scoring.counts.Request`.
+    ``trees``, ``breakdowns`` and ``thinned`` are those of :class:`~treegauge.scoring.counts.Request`.
     """
     gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
     names = options.scored_metrics(discontinuous=gaps)
@@ -215,10 +215,10 @@ def compare_scores(
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
 ) -> Comparison:
-    """The comparison of systems whose scores are given, with rows; of a single one there are rates and intervals, but no pairs.
+    """The comparison of systems, given their scores with rows; for a single system there are rates and intervals, but no pairs.
 
-    Scores that cannot be compared, because gold trees, options of a metric, presets or sentences are not the same, are a
-    :class:`~treegauge.errors.MismatchError`. With ``on_mismatch="skip"`` in the options, the sentences that all have are compared.
+    Scores that cannot be compared, because gold trees, options of a metric, presets or sentences differ, raise a
+    :class:`~treegauge.errors.MismatchError`. With ``on_mismatch="skip"`` in the options, the sentences that all share are compared.
     """
     options = options or CompareOptions()
     table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch)
@@ -238,7 +238,7 @@ def compare_scores(
 
 
 def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
-    """Warnings about sentences that do not fit the treebank, or were left out for one system and not for another."""
+    """Warnings about sentences that do not match the treebank, or were left out for some systems only."""
     warnings: list[str] = []
     n_gold = results[0].signature.sentences + results[0].signature.skipped
     for result in results:
@@ -262,7 +262,7 @@ def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
 
 
 def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
-    """A warning where EVALB would drop sentences, above all if they are not the same for every system."""
+    """A warning if EVALB would drop sentences, in particular if they differ between systems."""
     dropped = {result.system: set(result.dropped_by_evalb) for result in scores if result.evalb is not None}
     union = set[int]().union(*dropped.values())
     if not union:
@@ -275,7 +275,7 @@ def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
 
 
 def _signature(table: ScoreTable, options: CompareOptions) -> str:
-    """The comparison and its settings in a line."""
+    """One line with the settings of the comparison."""
     first = {name: table.results(name)[0].signature for name in table.compared}
     signature = first[table.compared[0]]
     parts: list[tuple[str, Any]] = [
@@ -298,7 +298,7 @@ def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> It
     """All sentences, then those of each length, then the brackets of each structure."""
     everything = np.arange(len(table.sentences))
     paired = PairedColumns.stack([PairedColumns.of(table.metric(name), table.rows(name), name=name) for name in table.compared])
-    names = _chosen(paired.names, {name: table.metric(name) for name in table.compared}, options.rates)
+    names = _choose_rates(paired.names, {name: table.metric(name) for name in table.compared}, options.rates)
     yield tests.group("all", "all sentences", paired, names, table.brackets, everything)
     edges = [0, *sorted(set(options.lengths)), math.inf] if options.lengths else []
     for low, high in itertools.pairwise(edges):
@@ -313,7 +313,7 @@ def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> It
         yield tests.group("structure", label, of_label, names, name, everything, scored_as={shown: name})
 
 
-def _chosen(names: Sequence[Name], metrics: Mapping[str, Metric], wanted: Sequence[str]) -> list[Name]:
+def _choose_rates(names: Sequence[Name], metrics: Mapping[str, Metric], wanted: Sequence[str]) -> list[Name]:
     """The rates to compare."""
     if tuple(wanted) == ("all",):
         return list(names)

@@ -1,7 +1,7 @@
-"""Paired approximate randomisation: how often is a difference at least as large when whole sentences change places?
+"""Paired approximate randomisation: how often a difference is at least as large after random swaps of whole sentences.
 
-Under the null hypothesis the two systems' parses of a sentence are exchangeable. Sentences are swapped as wholes, so brackets of a
-sentence may depend on each other as they like; the statistic is the difference of the corpus-level rates.
+Under the null hypothesis, the two systems' parses of a sentence are exchangeable. Whole sentences are swapped, so the brackets of a
+sentence need not be independent; the statistic is the difference of the rates over the corpus.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from treegauge.trees.treebank import Int64
 __all__ = ["RandomisationResult", "randomisation"]
 
 _ROUNDING = 1e-13
-"""Differences that are closer than this, in parts of the rates themselves, are the same number computed twice."""
+"""Two differences are taken as equal if they differ by less than this, relative to the rates; the rest is rounding."""
 
 
 _FEW = 64
-"""More sentences than there can be where all ways to swap them are looked at."""
+"""More than the number of sentences for which all swaps are enumerated can be."""
 
 
 @dataclass(frozen=True)
 class RandomisationResult:
-    """Two-sided p-values, by name: of B's rates minus A's. ``exact``: all 2^n swaps were enumerated, else ``rounds`` random ones.
+    """The two-sided p-value of each difference, B's rate minus A's; nan if the difference is undefined.
 
-    ``p`` is nan where the difference itself is undefined.
+    ``exact``: all 2^n swaps were enumerated; otherwise there were ``rounds`` random ones.
     """
 
     names: tuple[Name, ...]
@@ -67,11 +67,12 @@ def randomisation(
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
 ) -> RandomisationResult:
-    """Test systems ``a`` and ``b`` for every rate at once; ``progress`` is told how many rounds have been done.
+    """Test the difference between systems ``a`` and ``b`` for all rates at once.
 
-    p = (hits + 1) / (rounds + 1), where hits are the rounds whose difference is at least as large (``>=``, so two identical
-    systems have p = 1). Sentences on which no column differs cannot matter; if the others are so few that there are no more than
-    ``rounds`` ways to swap them, all ways are looked at and p = hits / 2^n.
+    p = (hits + 1) / (rounds + 1), where hits is the number of rounds whose difference is at least as large (``>=``, so that p = 1
+    for two identical systems). Sentences in which no column differs do not matter; if there are at most ``rounds`` ways to swap the
+    n others, all ways are enumerated, and p = hits / 2^n. ``progress`` is called with the number of rounds done since the last
+    call.
 
     >>> from treegauge.metrics.parseval import Parseval
     >>> counts = np.zeros((3, len(Parseval.columns)))
@@ -102,7 +103,7 @@ def randomisation(
 
 
 class _Swapping(NamedTuple):
-    """The swaps: all of the sentences that matter, or ``rounds`` random ones of all; and the least difference that is a hit."""
+    """The swaps to try, all of the sentences that differ or ``rounds`` random ones, and the smallest difference that is a hit."""
 
     swapped: _SwappedSystems
     least: Floats
@@ -114,7 +115,7 @@ class _Swapping(NamedTuple):
 
 
 def _differing(a: CompactRows, b: CompactRows) -> tuple[Int64, Int64]:
-    """The columns in which any sentence differs, and the sentences that differ in any column."""
+    """The columns in which some sentence differs, and the sentences that differ in some column."""
     n_rows, n_columns = a.shape
     columns, sentences = np.zeros(n_columns, dtype=np.bool_), np.zeros(n_rows, dtype=np.bool_)
     for number, (ours, theirs) in enumerate(zip(a.columns, b.columns, strict=True)):
@@ -126,10 +127,10 @@ def _differing(a: CompactRows, b: CompactRows) -> tuple[Int64, Int64]:
 
 
 def _swap(swapping: _Swapping, blocks: range) -> tuple[Int64, int]:
-    """The hits of each rate in some blocks of swaps, and how many swaps that were."""
+    """The hits of each rate in some blocks of swaps, and the number of swaps."""
     hits = np.zeros(len(swapping.least), dtype=np.int64)
     done = 0
-    # Every sentence has its own coin, whether it matters to these metrics or not: other metrics see the same swaps.
+    # A coin is tossed for every sentence, whether it differs or not, so that all metrics see the same swaps.
     random = random_swaps(swapping.n_sentences, swapping.rounds, swapping.seed, blocks)
     for block in all_swaps(len(swapping.sentences), blocks) if swapping.exact else random:
         found = swapping.swapped.difference(block)
@@ -140,7 +141,7 @@ def _swap(swapping: _Swapping, blocks: range) -> tuple[Int64, int]:
 
 
 class _SwappedSystems:
-    """Two systems some of whose sentences have changed places; only sentences and columns in which they differ are added up."""
+    """Two systems with some sentences swapped; only the sentences and columns in which they differ are summed."""
 
     def __init__(self, paired: PairedColumns, a: int, b: int, sentences: Int64, moving: Int64) -> None:
         self._paired, self._moving, self._sentences = paired, moving, sentences
@@ -149,7 +150,7 @@ class _SwappedSystems:
         if paired.exact:
             moved = _difference(ours, theirs)
             self._moved = WeightedSums(moved, exact=True)
-            # Where all swaps are looked at, they are of the few sentences that differ.
+            # If all swaps are enumerated, they are those of the few sentences that differ.
             self._few_moved = moved.take(sentences[:_FEW]).floats()
             return
         self._large = None
@@ -161,11 +162,11 @@ class _SwappedSystems:
         self._same = np.ascontiguousarray(ours.take(others).floats()).sum(axis=0)
 
     def difference(self, swaps: Floats | Bits) -> Floats:
-        """B's rates minus A's after each of the swaps: of all sentences, as bits, or of those that differ."""
+        """B's rates minus A's after each of the swaps, which are of all sentences (as bits) or of those that differ."""
         total_a = np.repeat(self._total_a, len(swaps), axis=0)
         total_b = np.repeat(self._total_b, len(swaps), axis=0)
         if self._paired.exact:
-            moved = self._moved_by(swaps)
+            moved = self._moved_sums(swaps)
             total_a[:, self._moving] += moved
             total_b[:, self._moving] -= moved
         elif self._large is not None and isinstance(swaps, Bits):
@@ -173,7 +174,7 @@ class _SwappedSystems:
             total_a[:, self._moving] = ours.of(stay) + theirs.of(swaps)
             total_b[:, self._moving] = theirs.of(stay) + ours.of(swaps)
         else:
-            # Sums of counts only: differences of huge counts would leave nothing of the small ones.
+            # Counts are summed, not their differences: subtracting huge counts would lose small ones.
             few = rounds_at_once(len(self._paired))
             for first in range(0, len(swaps), few):
                 some = swaps[first : first + few]
@@ -183,8 +184,8 @@ class _SwappedSystems:
                 total_b[first : first + few, self._moving] = stay @ self._b + swap @ self._a + self._same
         return self._paired.rates_of(total_b) - self._paired.rates_of(total_a)
 
-    def _moved_by(self, swaps: Floats | Bits) -> Floats:
-        """The sums of what the swaps move from B to A."""
+    def _moved_sums(self, swaps: Floats | Bits) -> Floats:
+        """The sums of the differences that the swaps move from B to A."""
         if isinstance(swaps, Bits):
             return self._moved.of(swaps)
         return swaps @ self._few_moved

@@ -1,14 +1,14 @@
-"""Random weights for sentences, in blocks with a generator of their own each.
+"""Resampling: random weights for sentences, and the weighted sums of the rows of several systems.
 
-A block's numbers depend on the seed and the block's number only, so that any order, any number of threads and any set of metrics
-sees the same permutations and the same bootstrap samples.
+A permutation or a bootstrap sample is a row of weights, one for each sentence, and ``weights @ columns`` are its sums. All
+resampling in this package is done so.
 
-Paired: the count rows of several systems on the same sentences, as columns whose sums can be rated many at a time.
+Weights are drawn in blocks, each with its own generator, which depends only on the seed and the number of the block. So the same
+permutations and bootstrap samples are drawn in any order, with any number of threads and for any set of metrics.
 
-Everything in this package that resamples works on these columns: a permutation or a bootstrap sample is a row of weights, and
-``weights @ columns`` are its sums. Columns are put on a grid fine enough for any score and coarse enough that float64 adds them
-without rounding, so that a result depends on neither the order of a sum nor the number of threads. Columns and weights are held in
-little memory, and become floats a block of sentences at a time.
+Columns are rounded to a grid that is fine enough for any score and coarse enough for float64 to add them without rounding, so that
+the order of a sum and the number of threads do not matter. Columns and weights are stored compactly, and converted to floats a
+block of sentences at a time.
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ __all__ = [
 ]
 
 Progress = Callable[[int], None]
-"""A callback that is told how many rounds have been done."""
+"""A callback that is called with the number of rounds done since its last call."""
 
 DEFAULT_ROUNDS = 10_000
 DEFAULT_SEED = 1
 
 _BLOCK, _GROUP = 512, 4
 _MOST_NUMBERS = 1 << 23
-"""The most random numbers that are in memory at once, a byte each; a block of more comes in pieces of some of its rounds."""
+"""The largest number of random numbers in memory at once, a byte each; a block with more is drawn in pieces."""
 _MOST_FLOATS = 1 << 20
-"""The most of them that are floats at once, and the most cells of columns that stay floats through all rounds."""
+"""The largest number of weights that are floats at once, and of cells of columns that stay floats through all rounds."""
 MOST_INEXACT = 1 << 24
-"""The most cells of columns whose sums are rounded that stay floats, and are added up all at once."""
+"""The largest number of cells that stay floats if sums are rounded, so that all rows are summed at once."""
 _SWAPS, _BOOTSTRAP = 1, 2
 
 
 _SENTENCES = 1 << 14
-"""The sentences of which sums are in memory at once."""
+"""The number of sentences whose running sums are in memory at once."""
 
 
 def groups_of_blocks(rounds: int) -> list[range]:
-    """The numbers of the blocks that make up so many rounds, some at a time: what a worker does at once.
+    """The numbers of the blocks for these rounds, in groups: a worker does one group at a time.
 
     >>> groups_of_blocks(5000)
     [range(0, 4), range(4, 8), range(8, 10)]
@@ -74,7 +74,7 @@ def groups_of_blocks(rounds: int) -> list[range]:
 
 
 def _blocks(rounds: int, seed: int, purpose: int, only: range | None) -> Iterator[tuple[int, np.random.Generator]]:
-    """The number of rounds of each block, and its generator; of all blocks, or of some."""
+    """The number of rounds and the generator of each block, or of the blocks in ``only``."""
     if seed < 0:
         raise UsageError(f"a seed is 0 or a positive integer, not {seed}")
     for block in only or range(-(-rounds // _BLOCK)):
@@ -82,9 +82,9 @@ def _blocks(rounds: int, seed: int, purpose: int, only: range | None) -> Iterato
 
 
 def _pieces(rounds: int, n: int, to_a_byte: int = 1) -> Iterator[int]:
-    """The numbers of rounds, each a multiple of four except the last, in which so many rounds of n sentences are drawn.
+    """The numbers of rounds of the pieces in which the rounds of a block are drawn; all but the last are multiples of four.
 
-    Bytes are drawn four at a time: only between multiples of four does a generator go on as if it had not stopped.
+    Generators draw bytes four at a time, so a sequence can be interrupted only after a multiple of four.
     """
     few = rounds_at_once(n)
     most = few * max(_MOST_NUMBERS * to_a_byte // (few * max(n, 1)), 1)
@@ -93,14 +93,14 @@ def _pieces(rounds: int, n: int, to_a_byte: int = 1) -> Iterator[int]:
 
 
 def rounds_at_once(n: int) -> int:
-    """The number of rounds whose weights for n sentences are floats at once; at least four."""
+    """The number of rounds whose weights for n sentences are converted to floats at once; at least four."""
     return max(_MOST_FLOATS // max(n, 1) // 4 * 4, 4)
 
 
 def random_swaps(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[Bits]:
-    """Matrices (rounds, n) of 0 and 1 with equal chances: whether a sentence's two parses change places; ``only`` some blocks.
+    """Matrices (rounds, n) of random bits, whether the parses of a sentence are swapped; of all blocks, or of those in ``only``.
 
-    Eight sentences are in a byte: :meth:`Bits.floats` has them one by one.
+    Eight sentences are packed into a byte; :meth:`Bits.floats` unpacks them.
 
     >>> [block.floats().shape for block in random_swaps(5, 600, seed=1)]
     [(512, 5), (88, 5)]
@@ -111,7 +111,7 @@ def random_swaps(n: int, rounds: int, seed: int, only: range | None = None) -> I
 
 
 class Bits:
-    """A matrix of 0 and 1 with n columns, eight of them in a byte."""
+    """A matrix of 0 and 1 with n columns, packed into bytes."""
 
     def __init__(self, packed: NDArray[np.uint8], n: int) -> None:
         self._packed, self._n = packed, n
@@ -123,17 +123,17 @@ class Bits:
         return Bits(self._packed[rows], self._n)
 
     def others(self) -> Bits:
-        """1 for 0 and 0 for 1."""
+        """The matrix with 0 and 1 exchanged."""
         return Bits(~self._packed, self._n)
 
     def floats(self, first: int = 0, last: int | None = None) -> Floats:
-        """Some of the columns, from a multiple of eight on."""
+        """The columns ``first:last`` as floats; ``first`` is a multiple of eight."""
         last = self._n if last is None else last
         return np.unpackbits(self._packed[:, first // 8 : (last + 7) // 8], axis=1, count=last - first).astype(np.float64)
 
 
 def all_swaps(n: int, only: range | None = None) -> Iterator[Floats]:
-    """All 2^n choices, in blocks; ``only`` some of them.
+    """All 2^n swaps of n sentences, in blocks; of all blocks, or of those in ``only``.
 
     >>> next(all_swaps(2)).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
@@ -144,9 +144,9 @@ def all_swaps(n: int, only: range | None = None) -> Iterator[Floats]:
 
 
 def bootstrap_weights(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[NDArray[Any]]:
-    """Matrices (rounds, n): how often each sentence is in a sample of n drawn with replacement; ``only`` some blocks.
+    """Matrices (rounds, n): how often each sentence occurs in a sample of n sentences drawn with replacement.
 
-    They are integers of the narrowest type that holds them.
+    They are integers of the narrowest type that holds them; of all blocks, or of those in ``only``.
 
     >>> next(bootstrap_weights(4, 3, seed=1)).sum(axis=1).tolist()
     [4, 4, 4]
@@ -157,14 +157,14 @@ def bootstrap_weights(n: int, rounds: int, seed: int, only: range | None = None)
 
 
 def _weights(generator: np.random.Generator, rounds: int, n: int) -> NDArray[Any]:
-    """So many samples; they are drawn one after the other, so that cutting them into pieces changes nothing."""
+    """The weights of some samples, which are drawn one after the other, so that it does not matter how they are cut into pieces."""
     at_once = max(_MOST_FLOATS // max(n, 1), 1)
     pieces = [_few_weights(generator, min(at_once, rounds - first), n) for first in range(0, rounds, at_once)]
     return np.concatenate(pieces)
 
 
 def _few_weights(generator: np.random.Generator, rounds: int, n: int) -> NDArray[Any]:
-    """So few samples that the numbers of the sentences drawn can be held as they are."""
+    """The weights of so few samples that the numbers of all drawn sentences fit into memory."""
     if n <= _MOST_FLOATS:
         drawn = generator.integers(0, n, size=(rounds, n), dtype=np.int64)
         drawn += np.arange(rounds)[:, np.newaxis] * n
@@ -202,7 +202,7 @@ class PairedColumns:
 
     @classmethod
     def of(cls, metric: Metric, rows: Sequence[Rows | CompactRows], *, name: str = "") -> PairedColumns:
-        """The rows of one metric for several systems; ``name`` stands for the metric's in the names of the rates."""
+        """The rows of one metric for several systems; ``name`` replaces the metric's name in the names of the rates."""
         if not rows:
             raise UsageError("there are no systems to compare")
         if len({len(of_system) for of_system in rows}) > 1:
@@ -241,7 +241,7 @@ class PairedColumns:
         return self.rates_of(self.total(system))[0]
 
     def sentence_rates(self, system: int, names: Sequence[Name]) -> Iterator[Floats]:
-        """Some of the rates of one system, of each sentence by itself: matrices (sentences, names), a block at a time."""
+        """Some of the rates of one system for each single sentence: matrices (sentences, names), a block at a time."""
         columns, places = self.columns[system], [self.names.index(name) for name in names]
         for first in range(0, max(len(columns), 1), _SENTENCES):
             yield self.rates_of(columns.floats(slice(first, first + _SENTENCES)))[:, places]
@@ -251,10 +251,10 @@ class PairedColumns:
         return PairedColumns(self.names, tuple(columns.take(sentences) for columns in self.columns), self.rates_of, self.exact)
 
     def leave_one_out(self, system: int, rates: Sequence[int]) -> Floats:
-        """Some of the rates of one system, by their places, without each of the sentences in turn.
+        """Some of the rates of one system, given by their positions, without each of the sentences in turn.
 
-        Sums of what stands before and after a sentence, not the total minus it: in fragment counts one sentence may outweigh all
-        others together.
+        The sums are those of the rows before and after a sentence, not the total minus its row: in fragment counts, one sentence
+        may outweigh all others together.
         """
         columns = self.columns[system]
         n_rows, n_columns = columns.shape
@@ -277,8 +277,8 @@ class PairedColumns:
 class WeightedSums:
     """Sums of columns over weighted sentences: ``weights @ columns``, a block of sentences at a time.
 
-    Where the columns are few, all of them are floats throughout. So they are, up to a larger size, where sums are not ``exact``:
-    then a sum by blocks may be another in the last bit.
+    Small columns are converted to floats once. If sums are not ``exact``, this is done up to a larger size, since a sum by blocks
+    may differ in the last bit.
     """
 
     def __init__(self, columns: CompactRows, *, exact: bool) -> None:
@@ -310,7 +310,7 @@ class WeightedSums:
 
 
 def _floats(weights: NDArray[Any] | Bits, first: int, last: int) -> Floats:
-    """The weights of some sentences, from a multiple of eight on."""
+    """The weights of the sentences ``first:last`` as floats; ``first`` is a multiple of eight."""
     return weights.floats(first, last) if isinstance(weights, Bits) else weights[:, first:last].astype(np.float64)
 
 
@@ -319,12 +319,9 @@ def _running_sums(start: Floats, rows: Floats) -> Floats:
     return np.cumsum(np.concatenate([start[np.newaxis], rows]), axis=0)
 
 
-# A class, not a closure: it travels to workers.
-
-
 @dataclass(frozen=True)
 class _StackedRates:
-    """The rates of several metrics, the columns of each between two edges."""
+    """The rates of several metrics, the columns of each between two edges; a class, since a closure cannot be sent to workers."""
 
     parts: tuple[Callable[[Floats], Floats], ...]
     edges: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Scores of several systems brought together: by metric and system, of the same sentences, made in the same way."""
+"""Scores of several systems, by metric and system, that were made in the same way, on the sentences that all share."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.compact_rows import CompactRows
+from treegauge.metrics.compact_rows import BitSets, CompactRows
 from treegauge.metrics.metric import Metric
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Int64
@@ -19,24 +18,24 @@ from treegauge.trees.treebank import Int64
 __all__ = ["BRACKETS_METRIC", "ScoreTable", "brackets_metric", "common_sentences", "of_structure"]
 
 BRACKETS_METRIC = "hogenhout"
-"""The metric behind items, measures and tests on brackets."""
+"""The metric that provides items, measures and tests on brackets."""
 
 
 def brackets_metric(names: Sequence[str]) -> str | None:
-    """The name under which the metric of brackets is among some metrics, if it is."""
+    """The name of the brackets metric, with its options, among some names of metrics; None if it is not there."""
     return next((name for name in names if name.partition(":")[0] == BRACKETS_METRIC), None)
 
 
 def of_structure(name: str, label: str) -> str:
-    """The metric for brackets of one label only."""
+    """The name of the brackets metric restricted to one label."""
     words = [word for word in name.split(":") if not word.startswith("structure=")]
     return ":".join([*words, f"structure={label}"])
 
 
 class ScoreTable:
-    """Scores by metric and system, checked and brought to the sentences that all of them have.
+    """Scores by metric and system, checked to be comparable, on the sentences that all of them share.
 
-    ``metrics`` are those to compare (all, if none is named), ``structure`` labels whose brackets are tested apart.
+    ``metrics`` are those to compare (all, if none is named), ``structure`` are labels whose brackets are tested separately.
     """
 
     def __init__(self, scores: Sequence[Result], metrics: Sequence[str], structure: Sequence[str], on_mismatch: str) -> None:
@@ -69,14 +68,14 @@ class ScoreTable:
         return [found[system] for system in self.systems]
 
     def _refuse_other_options(self, metric: str, system: str) -> None:
-        """Name the option in which a system's score by the same metric differs, if it has one."""
+        """Refuse a score of the system by the same metric with other options, in a message that names the option."""
         name, _, _ = metric.partition(":")
         others = [of[system] for key, of in self._results.items() if key.partition(":")[0] == name and system in of]
         if metric in self._results and others:
             _check_comparable(name, [next(iter(self._results[metric].values())), others[0]])
 
     def metric(self, name: str) -> Metric:
-        """The metric of that name, as it was used for the first system: the rates are the same for all."""
+        """The metric of that name, with the options of the first system; the rates are the same for all."""
         metric = self.results(name)[0].definition
         if metric is None:
             raise UsageError(f"the metric {name} is not known here, so its scores cannot be compared")
@@ -98,19 +97,19 @@ class ScoreTable:
         return found
 
     def _places(self, result: Result) -> Int64 | None:
-        """The positions of the rows of the common sentences; None if these are all it has."""
+        """The positions of the rows of the common sentences; None if the result has no others."""
         index = result.scored_sentences.compact_index
         return None if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index.array(), self.sentences))
 
     def signature(self, metric: str, system: str) -> str:
-        """The signature of a score on the common sentences: the score's own if these are all it has."""
+        """The signature of a score on the common sentences, which is its own signature if it has no others."""
         signature = self._results[metric][system].signature
         n = len(self.sentences)
         return str(replace(signature, sentences=n, skipped=signature.skipped + signature.sentences - n))
 
 
 def _check_comparable(metric: str, results: Sequence[Result]) -> None:
-    """Refuse scores by one metric that were not made in the same way, and say what differs."""
+    """Refuse scores by one metric that were not made in the same way, in a message that names the difference."""
     first, *others = results
     ours = _conditions(first)
     for other in others:
@@ -124,7 +123,7 @@ def _check_comparable(metric: str, results: Sequence[Result]) -> None:
 
 
 def _conditions(result: Result) -> dict[str, Any]:
-    """Everything that must be the same for two scores to be compared, by what a message calls it."""
+    """Everything that must be the same for two scores to be compared, by its name in messages."""
     signature = result.signature
     options = {key: value for key, value in signature.options.items() if key != "judgements"}
     settings = {key: value for key, value in signature.preset.options().items() if key != "name"}
@@ -143,7 +142,7 @@ def _conditions(result: Result) -> dict[str, Any]:
 
 
 def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
-    """The numbers of the gold sentences that all results have a row of; unless some may be skipped, they must all have the same."""
+    """The gold sentences for which all results have a row; a MismatchError if they differ, unless ``on_mismatch`` is ``skip``."""
     numbers = [result.scored_sentences.compact_index.numbers for result in results]
     if all(isinstance(of_result, range) and of_result == numbers[0] and len(of_result) for of_result in numbers):
         return results[0].scored_sentences.compact_index.array()

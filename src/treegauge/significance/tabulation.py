@@ -1,8 +1,6 @@
-"""A comparison as tables: rates, differences, who beats whom, and the paper's Tables 1, 2 and 4 for any systems.
+"""A comparison as tables: rates, differences, which system beats which, and Hogenhout & Matsumoto's Tables 1, 2 and 4.
 
-Cells stay numbers at full precision; how a p is shown is the number's own business (:class:`P`).
-
-Notes below the tables of a comparison, in words.
+Cells are numbers at full precision; :class:`P` is a number with its own format.
 """
 
 from __future__ import annotations
@@ -23,36 +21,32 @@ __all__ = [
     "bracket_test_table",
     "comparison_tables",
     "crossing_table",
-    "interval_warnings",
     "matrix_table",
-    "methods",
-    "pairs",
     "paper_tables",
-    "rounds",
     "shown_values",
     "signature_table",
     "tidy_table",
 ]
 
 
-def methods(group: Group) -> str:
+def _interval_methods(group: Group) -> str:
     """The kinds of interval in a group."""
     return ", ".join(sorted({d.interval.method for pair in group.pairs for d in pair.differences})).replace("bca", "BCa")
 
 
-def pairs(group: Group) -> str:
-    """The number of pairs of systems."""
+def _number_of_pairs(group: Group) -> str:
+    """The number of pairs of systems, in words."""
     return number_of(len(group.pairs), "pair")
 
 
-def rounds(pairs: Sequence[PairOfSystems]) -> str:
-    """The number of ways of swapping sentences that were tried."""
+def _number_of_swaps(pairs: Sequence[PairOfSystems]) -> str:
+    """The number of ways of swapping sentences that were tried, in words."""
     kinds = [f"all {pair.rounds} ways" if pair.exact else f"{pair.rounds} rounds" for pair in pairs]
     return ", ".join(sorted({"no sentence differs" if kind == "all 1 ways" else kind for kind in kinds}))
 
 
-def interval_warnings(group: Group) -> list[str]:
-    """The remarks on intervals, each once with the rates it is about."""
+def _interval_warnings(group: Group) -> list[str]:
+    """The warnings about intervals, each once, with the rates it concerns."""
     about: dict[str, list[str]] = {}
     for pair in group.pairs:
         for difference in pair.differences:
@@ -63,7 +57,7 @@ def interval_warnings(group: Group) -> list[str]:
 
 
 class P(float):
-    """A probability, shown with four decimals, and as ``<.0001`` below them.
+    """A probability, shown with four decimals, or as ``<.0001`` if it is smaller.
 
     >>> f"{P(0.03):.2f}", f"{P(1e-9):.2f}", f"{P(1):.2f}"
     ('.0300', '<.0001', '1.0000')
@@ -79,13 +73,13 @@ TABLES = (
     *("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets"),
     *("signatures", "tidy"),
 )
-"""The tables of a comparison: rates with intervals, differences, who beats whom, differences by length and by structure, the
-paper's Tables 1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all differences of
-all groups in one table for other programs."""
+"""The tables of a comparison: rates with intervals, differences, which system beats which, differences by length and by structure,
+Hogenhout & Matsumoto's Tables 1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all
+differences of all groups in one table for other programs."""
 
 
 def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
-    """The tables of a comparison that are asked for, or all that say something, in the order of :data:`TABLES`."""
+    """The tables of a comparison with these names, or all that have content, in the order of :data:`TABLES`."""
     for name in names:
         if name not in TABLES:
             raise UnknownName("table", name, TABLES)
@@ -110,7 +104,7 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
 
 
 def _differences(comparison: Comparison, group: Group) -> Table:
-    """Every rate and pair; two systems stand in the heading, more in columns of their own."""
+    """The difference of every rate and pair; two systems are named in the heading, more of them in columns."""
     several = len(comparison.systems) > 2
     per_cent = f"{100 * comparison.level:g}%"
     heads = ("A", "B") if several else comparison.systems
@@ -131,15 +125,15 @@ def _differences(comparison: Comparison, group: Group) -> Table:
         for difference in pair.differences
     ]
     notes = [
-        f"difference: second minus first, with its {per_cent} bootstrap interval ({methods(group)})",
-        f"p: paired randomisation of whole sentences ({rounds(group.pairs)})",
+        f"difference: second minus first, with its {per_cent} bootstrap interval ({_interval_methods(group)})",
+        f"p: paired randomisation of whole sentences ({_number_of_swaps(group.pairs)})",
         "effect: difference in standard deviations of a sentence; wins, losses: sentences where the second system is better, worse",
         f"{number_of(group.sentences, 'sentence')}, {comparison.rounds} bootstrap samples, seed {comparison.seed}",
-        *interval_warnings(group),
+        *_interval_warnings(group),
         *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
     ]
     if several:
-        notes.insert(2, f"Holm: p corrected for {pairs(group)}")
+        notes.insert(2, f"Holm: p corrected for {_number_of_pairs(group)}")
     shown = ("A", "B") if several else comparison.systems
     return Table("Differences", columns, tuple(rows), tuple(notes), percent=(*shown, "difference", "low", "high"))
 
@@ -151,7 +145,7 @@ def _difference_cells(difference: Difference, several: bool) -> tuple[Cell, ...]
 
 
 def shown_values(name: Name, *values: float) -> tuple[float, ...]:
-    """Values of a rate for a column of percentages: a mean of counts is not a share.
+    """Values of a rate for a column of percentages, in which a mean of counts is not shown as a percentage.
 
     >>> from treegauge.tables import cell_text
     >>> [cell_text(shown_values(("parseval", rate), 0.8)[0], percent=True) for rate in ("f1", "average_crossing")]
@@ -161,7 +155,7 @@ def shown_values(name: Name, *values: float) -> tuple[float, ...]:
 
 
 def _rates(comparison: Comparison, group: Group) -> Table:
-    """Each system's rates with their intervals."""
+    """The rates of each system with their intervals."""
     rows = tuple(
         (*name, system, *shown_values(name, rate.value, *rate.interval[:2]))
         for name in group.names
@@ -171,12 +165,12 @@ def _rates(comparison: Comparison, group: Group) -> Table:
 
 
 def _matrices(comparison: Comparison, group: Group) -> list[Table]:
-    """The systems that beat each other, on the headline rate of each metric."""
+    """A matrix of which system beats which, for the headline rate of each metric."""
     return [matrix_table(comparison, group, name) for name in group.names if name[1] == find_metric(name[0]).headline]
 
 
 def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
-    """A matrix of comparisons at .05 after Holm's correction: ``>`` the row is better, ``<`` worse, ``=`` no difference shown."""
+    """A matrix of systems at .05 after Holm's correction: ``>`` the row is better, ``<`` worse, ``=`` no difference shown."""
     signs = {(a, a): "" for a in comparison.systems}
     for pair in group.pairs:
         winner = pair.of(name).winner
@@ -185,11 +179,12 @@ def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
     rows = tuple(
         (row, group.rates[row][name].value, *(signs[row, column] for column in comparison.systems)) for row in comparison.systems
     )
+    n_pairs = _number_of_pairs(group)
     return Table(
         f"Who beats whom: {name[0]} {name[1]}",
         ("system", "value", *comparison.systems),
         rows,
-        (f"> the row is better at {ALPHA:g} after Holm's correction for {pairs(group)}; < worse; = no difference shown",),
+        (f"> the row is better at {ALPHA:g} after Holm's correction for {n_pairs}; < worse; = no difference shown",),
         percent=("value",),
     )
 
@@ -223,7 +218,7 @@ def _by_group(comparison: Comparison, kind: str, title: str) -> list[Table]:
 
 
 def tidy_table(comparison: Comparison) -> Table:
-    """One row for each group, pair and rate, with everything that is known of the difference."""
+    """One row for each group, pair and rate, with everything about the difference."""
     columns = (
         *("kind", "group", "sentences", "first", "second", "metric", "rate", "rate_first", "rate_second", "difference"),
         *("low", "high", "interval", "p", "p_holm", "effect_size", "error_reduction", "wins", "losses", "ties", "p_sign"),
@@ -247,7 +242,7 @@ def signature_table(comparison: Comparison) -> Table:
 
 
 def paper_tables(group: Group) -> list[Table]:
-    """Hogenhout & Matsumoto's Table 1 (items), Table 2 (comparative items) and Table 4 (measures), for these systems."""
+    """Hogenhout & Matsumoto's Table 1 (items), Table 2 (comparative items) and Table 4 (measures) for these systems."""
     systems = list(group.items)
     checked = any("EMA" in items for items in group.items.values())
     names = ["TTB", "TPB", *(("EMA", "EMR", "CEA", "CER", "SPA", "SPR") if checked else ("EM", "CE", "SP"))]
@@ -257,7 +252,14 @@ def paper_tables(group: Group) -> list[Table]:
         "Items (Hogenhout & Matsumoto 1996, Table 1)",
         ("item", *(column for system in systems for column in (system, f"{system} %TPB"))),
         tuple(
-            (name, *(cell for system in systems for cell in _counted(group.items[system], name, "TPB" if name in of_parse else "")))
+            (
+                name,
+                *(
+                    cell
+                    for system in systems
+                    for cell in _count_cells(group.items[system], name, "TPB" if name in of_parse else "")
+                ),
+            )
             for name in names
         ),
         percent=tuple(f"{system} %TPB" for system in systems),
@@ -266,7 +268,12 @@ def paper_tables(group: Group) -> list[Table]:
         "Comparative items (Table 2)",
         ("first", "second", *(column for cell in COMPARATIVE for column in (cell, f"%{cell}")), *_CHANCE),
         tuple(
-            (pair.a, pair.b, *(part for count in cells for part in (count, _share(count, cells.total))), *_by_chance(pair.brackets))
+            (
+                pair.a,
+                pair.b,
+                *(part for count in cells for part in (count, _share(count, cells.total))),
+                *_binomial_cells(pair.brackets),
+            )
             for pair in group.pairs
             if pair.brackets is not None
             for cells in [pair.brackets.cells]
@@ -283,7 +290,7 @@ def paper_tables(group: Group) -> list[Table]:
         "Measures (Table 4)",
         ("measure", *systems),
         tuple((MEASURES[name], *(group.measures[system].get(name) for system in systems)) for name in measured),
-        _unjudged(group) if checked else ("the other measures need a person's judgement of crossing and spurious brackets",),
+        _unjudged_note(group) if checked else ("the other measures need a person's judgement of crossing and spurious brackets",),
         percent=tuple(systems),
     )
     return [table1, table2, table4]
@@ -292,14 +299,14 @@ def paper_tables(group: Group) -> list[Table]:
 _CHANCE = ("E(YY)", "YY sd", "E(NN)", "NN sd")
 
 
-def _by_chance(tests: BracketTests) -> tuple[Cell, ...]:
-    """YY and NN as a binomial model expects them, and their distance from it."""
+def _binomial_cells(tests: BracketTests) -> tuple[Cell, ...]:
+    """YY and NN in the binomial model, and their distances from it in standard deviations."""
     found = tests.binomial
     return _whole(found.E_YY), found.deviations[0], _whole(found.E_NN), found.deviations[1]
 
 
-def _unjudged(group: Group) -> tuple[str, ...]:
-    """The number of brackets without a judgement: rates that depend on all of them are undefined."""
+def _unjudged_note(group: Group) -> tuple[str, ...]:
+    """A note with the number of brackets without a judgement; measures that need them all are undefined."""
     waiting = {system: items.get("unjudged", 0) for system, items in group.items.items()}
     found = ", ".join(f"{system} {count}" for system, count in waiting.items() if count)
     return (f"brackets without a verdict: {found}; measures that need them all are not known",) if found else ()
@@ -322,7 +329,7 @@ def crossing_table(group: Group, upto: int = 5) -> Table:
     )
 
 
-def _counted(items: Mapping[str, int], name: str, whole: str) -> tuple[Cell, Cell]:
+def _count_cells(items: Mapping[str, int], name: str, whole: str) -> tuple[Cell, Cell]:
     count = items.get(name, 0)
     return count, _share(count, items[whole]) if whole else None
 
@@ -332,7 +339,7 @@ def _share(part: int, whole: int) -> float:
 
 
 def bracket_test_table(groups: Sequence[Group]) -> Table:
-    """McNemar's test and the real test for every pair and structure, with the warning that belongs to them."""
+    """McNemar's test and the real test for every pair and structure, with their warnings."""
     rows: list[tuple[Cell, ...]] = []
     notes = [f"warning: {DEPENDENCE}"]
     for group in groups:

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.errors import Discontinuous
 from treegauge.trees.columns import (
@@ -20,6 +19,7 @@ from treegauge.trees.columns import (
     ColumnBuilder,
     Int32,
     Int64,
+    Mask,
     TreebankHash,
     join_blocks,
     join_columns,
@@ -30,7 +30,7 @@ from treegauge.trees.columns import (
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Int32", "Int64", "Origin", "Problem", "Treebank", "parts_of", "pick_origins", "place_of"]
+__all__ = ["Int32", "Int64", "Mask", "Origin", "Problem", "Treebank", "parts_of", "pick_origins", "place_of"]
 
 
 class Problem(NamedTuple):
@@ -301,7 +301,7 @@ class Treebank(Sequence[Tree]):
         return int(self.token_offset[position]), int(self.token_offset[position + 1])
 
     @property
-    def is_preterminal(self) -> NDArray[np.bool_]:
+    def is_preterminal(self) -> Mask:
         """For each node, whether it is a tag over its one word."""
         mask = np.zeros(self.n_nodes, dtype=np.bool_)
         tagged = self.tag >= 0

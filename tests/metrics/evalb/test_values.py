@@ -6,8 +6,8 @@ import pytest
 from evalb_helpers import COLLINS, NEW, OPEN, TRAM
 
 from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, score_lines
-from treegauge.metrics.evalb.fast import FastReader
 from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
+from treegauge.metrics.evalb.scoring import FastReader
 from treegauge.presets.prm import Parameters, parse_prm
 
 
@@ -92,9 +92,9 @@ def test_the_fast_reader_leaves_the_rest_alone(line: str):
 
 
 def test_the_fast_reader_forgets_when_it_knows_too_much(monkeypatch: pytest.MonkeyPatch):
-    from treegauge.metrics.evalb import fast
+    from treegauge.metrics.evalb import scoring
 
-    monkeypatch.setattr(fast, "_MOST_PARTS", 3)
+    monkeypatch.setattr(scoring, "_MOST_PARTS", 3)
     reader = FastReader(Rules(Parameters()), {})
     for number in range(20):
         assert reader.read(b"(S (N a%d) (N b))" % number) is not None

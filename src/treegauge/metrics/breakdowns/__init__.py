@@ -1,4 +1,4 @@
-"""Breakdowns: where a score comes from, each count leading to the sentences behind it."""
+"""Breakdowns: counts by label, length, kind of error and so on, with the brackets or sentences behind each count."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from treegauge.metrics.breakdowns.constituents import (
     confusions,
     unary_chains,
 )
-from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, Place, Places, TableLayout
+from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, Place, PlaceArray, TableLayout
 from treegauge.metrics.breakdowns.errors import by_error
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["BREAKDOWNS", "Breakdown", "Place", "breakdown", "restored"]
+__all__ = ["BREAKDOWNS", "Breakdown", "Place", "breakdown"]
 
 BREAKDOWNS: dict[str, Callable[[Pair], Breakdown]] = {
     "labels": by_label,
@@ -46,8 +46,8 @@ def breakdown(name: str, pair: Pair) -> Breakdown:
     return BREAKDOWNS[name](pair)
 
 
-def restored(name: str, counts: Counts, places: Mapping[Key, tuple[Places, ...]], sentences: int) -> Breakdown:
-    """The breakdown of that name with counts that were made elsewhere."""
+def breakdown_from_counts(name: str, counts: Counts, places: Mapping[Key, tuple[PlaceArray, ...]], sentences: int) -> Breakdown:
+    """The breakdown of that name with counts that were computed in another process."""
     return Breakdown(counts, places, sentences, _layout(name))
 
 

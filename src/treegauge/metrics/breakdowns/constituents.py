@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, depths
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, TableLayout, class_names, grouped, places_of
+from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, TableLayout, class_names, places_by_key, places_of
 from treegauge.metrics.matching import codes, crossing, is_in, partners, sequence_codes
 from treegauge.metrics.metric import f1, ratio
 from treegauge.tables import Cell
@@ -19,8 +19,8 @@ __all__ = ["by_crossing", "by_depth", "by_fan_out", "by_gap_degree", "by_label",
 def by_label(pair: Pair) -> Breakdown:
     """Gold, test and matched brackets of each label.
 
-    Without labels (``induction``) recall goes by the gold label and precision by the test label; F1 is then the share of both
-    sides' brackets that are matched.
+    If the preset ignores labels (``induction``), recall is by gold label and precision by test label; F1 is then the share of the
+    brackets of both sides that are matched.
 
     >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
@@ -44,12 +44,12 @@ def by_label(pair: Pair) -> Breakdown:
     }
     missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
     which = np.concatenate([gold[missed], test[spurious]])
-    places = grouped(pair, [(name,) for name in names], which, places_of(pair, missed, spurious))
+    places = places_by_key(pair, [(name,) for name in names], which, places_of(pair, missed, spurious))
     return Breakdown(counts, places, len(pair.alignment.test), _BY_LABEL)
 
 
 def most_frequent_first(counts: Counts) -> list[Key]:
-    """Keys by their first count, and by name where it is the same."""
+    """The keys by their first count, the largest first; keys with equal counts by name."""
     return sorted(counts, key=lambda key: (-counts[key][0], key))
 
 
@@ -69,9 +69,9 @@ _BY_LABEL = TableLayout(
 
 
 def confusions(pair: Pair) -> Breakdown:
-    """Wrong labels on right spans: missed gold brackets beside the spurious test bracket that has their span.
+    """Wrong labels on right spans: each missed gold bracket with the spurious test bracket on its span.
 
-    Where several stand on one span they are paired from the top.
+    If there are several on one span, they are paired from the top.
     """
     partner = partners(pair.gold, pair.test, pair.classes)
     used = np.zeros(pair.test.n_brackets, dtype=np.bool_)
@@ -87,7 +87,7 @@ def confusions(pair: Pair) -> Breakdown:
     keys: list[Key] = [(names[kind // len(names)], names[kind % len(names)]) for kind in kinds.tolist()]
     counts: dict[Key, tuple[int, ...]] = {key: (count,) for key, count in zip(keys, number.tolist(), strict=True)}
     rows = places_of(pair, missed[confused], spurious[beside[confused]])
-    places = grouped(pair, keys, np.concatenate([which, which]), rows)
+    places = places_by_key(pair, keys, np.concatenate([which, which]), rows)
     return Breakdown(counts, places, len(pair.alignment.test), _CONFUSIONS)
 
 
@@ -102,12 +102,12 @@ _CONFUSIONS = TableLayout(
 
 
 def by_fan_out(pair: Pair) -> Breakdown:
-    """Recall of the gold brackets and precision of the test brackets of one block, of two, of three ..."""
+    """Recall of gold brackets and precision of test brackets by their number of blocks."""
     return _by_number(pair, pair.gold.fan_out, pair.test.fan_out, _BY_FAN_OUT)
 
 
 def _by_number(pair: Pair, gold: NDArray[np.signedinteger], test: NDArray[np.signedinteger], layout: TableLayout) -> Breakdown:
-    """Gold and test brackets, and those matched, by a number from 1 on that each of them has."""
+    """Gold and test brackets, and those that are matched, by a number (from 1) that each bracket has."""
     partner = partners(pair.gold, pair.test, pair.matching_classes)
     found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
     found[partner[partner >= 0]] = True
@@ -117,7 +117,7 @@ def _by_number(pair: Pair, gold: NDArray[np.signedinteger], test: NDArray[np.sig
     counts = {key: tuple(column[number] for column in columns) for number, key in enumerate(keys) if number}
     missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
     which = np.concatenate([gold[missed], test[spurious]])
-    places = grouped(pair, keys, which, places_of(pair, missed, spurious))
+    places = places_by_key(pair, keys, which, places_of(pair, missed, spurious))
     return Breakdown(counts, places, len(pair.alignment.test), layout)
 
 
@@ -150,7 +150,7 @@ def by_gap_degree(pair: Pair) -> Breakdown:
     wrong = np.flatnonzero(~exact)
     nothing = np.zeros_like(wrong)
     rows = np.stack([pair.index[wrong], nothing, nothing, np.diff(gold.token_offset)[wrong], nothing - 1], axis=1)
-    return Breakdown(counts, grouped(pair, keys, degree[wrong], rows), len(pair.alignment.test), _BY_GAP_DEGREE)
+    return Breakdown(counts, places_by_key(pair, keys, degree[wrong], rows), len(pair.alignment.test), _BY_GAP_DEGREE)
 
 
 def _gap_degrees(brackets: Brackets) -> Int64:
@@ -194,7 +194,7 @@ def by_length(pair: Pair) -> Breakdown:
     width = np.diff(gold.token_offset)[wrong]
     nothing = np.zeros_like(wrong)
     rows = np.stack([pair.index[wrong], nothing, nothing, width, nothing - 1], axis=1)
-    return Breakdown(counts, grouped(pair, keys, bucket[wrong], rows), len(pair.alignment.test), _BY_LENGTH)
+    return Breakdown(counts, places_by_key(pair, keys, bucket[wrong], rows), len(pair.alignment.test), _BY_LENGTH)
 
 
 def _length_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
@@ -215,7 +215,7 @@ _BY_LENGTH = TableLayout(
 
 
 def by_depth(pair: Pair) -> Breakdown:
-    """Recall of the gold brackets and precision of the test brackets at each depth; the outermost are at depth 1."""
+    """Recall of gold brackets and precision of test brackets by depth; the outermost are at depth 1."""
     return _by_number(pair, depths(pair.gold) + 1, depths(pair.test) + 1, _BY_DEPTH)
 
 
@@ -234,7 +234,7 @@ _BY_DEPTH = TableLayout(
 
 
 def unary_chains(pair: Pair) -> Breakdown:
-    """Chains of two phrases or more on one span, from the top: right if the whole chain stands on that span in the other tree."""
+    """Chains of two or more phrases on one span; a chain is right if the other tree has the whole chain on that span."""
     gold, test = _chain_starts(pair.gold), _chain_starts(pair.test)
     labels = pair.classes[np.concatenate([pair.gold.label, pair.test.label])]
     first = np.concatenate([gold[0], test[0] + pair.gold.n_brackets])
@@ -258,11 +258,11 @@ def unary_chains(pair: Pair) -> Breakdown:
     counts: dict[Key, tuple[int, ...]] = {key: tuple(column[i] for column in columns) for i, key in enumerate(keys)}
     wrong = ~right
     rows = places_of(pair, gold[0][wrong[:n_gold]], test[0][wrong[n_gold:]])
-    return Breakdown(counts, grouped(pair, keys, which[wrong], rows), len(pair.alignment.test), _UNARY)
+    return Breakdown(counts, places_by_key(pair, keys, which[wrong], rows), len(pair.alignment.test), _UNARY)
 
 
 def _chain_starts(brackets: Brackets) -> tuple[Int64, Int64]:
-    """The top bracket of each chain, and the chain's length: in pre-order a chain is a run of rows on one span."""
+    """The top bracket and the length of each chain; in pre-order, a chain is a run of rows with the same span."""
     n = brackets.n_brackets
     goes_on = np.zeros(n + 1, dtype=np.bool_)
     same = (brackets.sentence[1:] == brackets.sentence[:-1]) & (brackets.start[1:] == brackets.start[:-1])
@@ -311,7 +311,7 @@ def by_crossing(pair: Pair) -> Breakdown:
     width = np.diff(pair.gold.token_offset)[wrong]
     nothing = np.zeros_like(wrong)
     rows = np.stack([pair.index[wrong], nothing, nothing, width, nothing - 1], axis=1)
-    return Breakdown(counts, grouped(pair, keys, which[wrong], rows), len(pair.alignment.test), _BY_CROSSING)
+    return Breakdown(counts, places_by_key(pair, keys, which[wrong], rows), len(pair.alignment.test), _BY_CROSSING)
 
 
 def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:

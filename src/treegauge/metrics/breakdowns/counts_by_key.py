@@ -1,6 +1,6 @@
-"""A breakdown: counts by some key, the table they make, and the brackets behind every row.
+"""A breakdown: counts by some key, their table, and the brackets behind each row of it.
 
-Counts add, so breakdowns of shards do too: a corpus is a sum here as well.
+Counts can be added, so the breakdown of a corpus is the sum of those of its shards.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treegauge.alignment.pairing import Pair
 from treegauge.tables import Cell, Table
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Breakdown", "Counts", "Key", "Place", "Places", "TableLayout", "class_names", "grouped", "places_of"]
+__all__ = ["Breakdown", "Counts", "Key", "Place", "PlaceArray", "TableLayout", "class_names", "places_by_key", "places_of"]
 
 Key = tuple[str | int, ...]
 Counts = Mapping[Key, tuple[int, ...]]
@@ -34,16 +34,16 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Places:
-    """Many places as rows of sentence, side, start, end and label number (-1: no label, the whole sentence is meant)."""
+class PlaceArray:
+    """Many places as rows of sentence, side (0 gold, 1 test), start, end and label number (-1: the whole sentence)."""
 
     rows: Int64
     labels: tuple[str, ...]
 
-    def shifted(self, sentences: int) -> Places:
+    def shifted(self, sentences: int) -> PlaceArray:
         rows = self.rows.copy()
         rows[:, 0] += sentences
-        return Places(rows, self.labels)
+        return PlaceArray(rows, self.labels)
 
     def __iter__(self) -> Iterator[Place]:
         for sentence, side, start, end, label in self.rows.tolist():
@@ -51,7 +51,7 @@ class Places:
 
 
 class TableLayout(NamedTuple):
-    """The layout of a table of counts: ``order`` lists the keys of the rows, ``cells`` makes a row."""
+    """The layout of a table of counts: ``order`` gives the keys of the rows, ``cells`` the cells of a row."""
 
     title: str
     columns: tuple[str, ...]
@@ -63,10 +63,10 @@ class TableLayout(NamedTuple):
 
 @dataclass(frozen=True)
 class Breakdown:
-    """Counts by key over ``sentences`` gold sentences; ``places`` leads from a key to the wrong brackets behind its counts."""
+    """Counts by key over ``sentences`` gold sentences; ``places`` has the wrong brackets behind the counts of each key."""
 
     counts: Counts
-    places: Mapping[Key, tuple[Places, ...]] = field(repr=False)
+    places: Mapping[Key, tuple[PlaceArray, ...]] = field(repr=False)
     sentences: int
     layout: TableLayout = field(repr=False)
 
@@ -88,7 +88,7 @@ class Breakdown:
         return self.table.as_html()
 
     def __add__(self, other: Breakdown) -> Breakdown:
-        """The breakdown of two treebanks one after the other."""
+        """The breakdown of two treebanks, one after the other."""
         counts: dict[Key, tuple[int, ...]] = dict(self.counts)
         for key, more in other.counts.items():
             counts[key] = tuple(map(sum, zip(counts[key], more, strict=True))) if key in counts else more
@@ -115,21 +115,23 @@ def _place_rows(pair: Pair, side: int, rows: Int64) -> Int64:
     return np.stack([column.astype(np.int64) for column in columns], axis=1)
 
 
-def grouped(pair: Pair, keys: Sequence[Key], which: NDArray[np.integer[Any]], rows: Int64) -> dict[Key, tuple[Places, ...]]:
+def places_by_key(
+    pair: Pair, keys: Sequence[Key], which: NDArray[np.integer[Any]], rows: Int64
+) -> dict[Key, tuple[PlaceArray, ...]]:
     """Rows of places by key, in the order of the treebank; ``which[i]`` is the number of row i's key."""
     order = np.lexsort((rows[:, 0], which))
     cuts = np.searchsorted(which[order], np.arange(len(keys) + 1))
     return {
-        key: (Places(rows[order[first:last]], pair.gold.labels),)
+        key: (PlaceArray(rows[order[first:last]], pair.gold.labels),)
         for key, first, last in zip(keys, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
         if last > first
     }
 
 
 def class_names(pair: Pair) -> list[str]:
-    """For each class of labels its name: the labels that the preset takes as equal, joined by ``=`` in the preset's order.
+    """For each class of labels its name: the labels that the preset treats as equal, in its order, joined by ``=``.
 
-    A class has its whole name where only one of its labels occurs, so that the counts of all shards have the same keys.
+    A class has the whole name even if only one of its labels occurs, so that the counts of all shards have the same keys.
     """
     names: list[list[str]] = [[] for _ in pair.gold.labels]
     numbers: list[int] = pair.classes.tolist()

@@ -1,15 +1,15 @@
-"""Errors by kind: what it would take to turn each test tree into its gold tree.
+"""Errors by kind: the repairs that would turn each test tree into its gold tree.
 
-In the spirit of Kummerfeld, Hall, Curran & Klein 2012: one PP in the wrong place makes several brackets wrong, and is one error.
-The repairs are simulated on the tree; every wrong bracket, missed or spurious, is explained by exactly one, and no repair makes a
-right bracket wrong. The best move explains the most wrong brackets for the fewest steps.
+This follows the idea of Kummerfeld, Hall, Curran & Klein 2012: one misattached PP makes several brackets wrong, but is one error.
+Repairs are simulated on the tree. Each wrong bracket, missed or spurious, is explained by exactly one repair, and no repair makes a
+right bracket wrong. The best move explains the most wrong brackets in the fewest steps.
 
-A *move* takes a run of siblings from the edge of its parent to another place next to it: up to an ancestor, down into a neighbour,
-or both. Every node whose edge it shifts must be wrong as it is, so no move breaks what is right. On the way
+A *move* takes a run of siblings from the edge of its parent to an adjacent position elsewhere: up to an ancestor, down into a
+neighbour, or both. It may shift the edges of wrong nodes only, so it breaks nothing that is right. In the course of a move
 
-* a node may be left with the span and label of its only child or parent (X over X): one of the two goes;
+* a node may be left with the span and label of its only child or parent (X over X): one of the two is removed;
 * the run may join a node X under a new X above both, if gold has that bracket;
-* the run may get the phrase of its own that gold has over it, or lose one that gold does not have.
+* the run may get a phrase that gold has over it, or lose one that gold does not have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from treegauge.alignment.alignment import Fit
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, Places, TableLayout, places_of
+from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, PlaceArray, TableLayout, places_of
 from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, MissingBrackets, Node, RepairForest, kind_of_move, kind_of_node
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import f1, ratio
@@ -53,7 +53,7 @@ _RIGHT, _LEFT = 1, -1
 
 
 class Run(NamedTuple):
-    """Siblings to be moved; ``phrase``: a missing gold bracket over just them; ``dissolves``: they are a phrase gold has not."""
+    """Siblings to be moved; ``phrase``: a missing gold bracket over exactly them; ``dissolves``: one phrase that gold lacks."""
 
     nodes: list[Node]
     phrase: Gold | None
@@ -61,9 +61,9 @@ class Run(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """A node that a move gives another span, and what that makes it.
+    """A node that gets another span by a move, and what it becomes.
 
-    ``right``; ``relabel``: right but for the label; ``gone``: X over X; ``wrong`` as before.
+    ``right``; ``relabel``: right except for the label; ``gone``: removed, as it would be X over X; ``wrong``: still wrong.
     """
 
     node: Node
@@ -77,9 +77,9 @@ _EXPLAINED = {"right": 2, "relabel": 2, "gone": 1, "wrong": 0}
 
 
 class Move(NamedTuple):
-    """A run comes under ``target``, or with ``joined_row`` under a new node above it and ``target``.
+    """A move of a run to ``target``, or, with ``joined_row``, under a new node above both the run and ``target``.
 
-    It explains ``explained`` brackets in ``steps`` repairs: a node that needs another label as well takes a second one.
+    It explains ``explained`` brackets in ``steps`` repairs; a node that needs another label too takes a second repair.
     """
 
     run: Run
@@ -103,14 +103,14 @@ class Move(NamedTuple):
 
 
 def best_move(forest: RepairForest, missed: MissingBrackets) -> Move | None:
-    """The move that explains most, if any explains something."""
+    """The move that explains most; None if no move explains anything."""
     edges = missed.edges()
     found = (move for node in forest.phrases if node.wrong for move in _moves(node, missed, edges))
     return max(found, key=Move.rank, default=None)
 
 
 def run_of(nodes: list[Node], missed: MissingBrackets) -> Run:
-    """The run of these siblings, with what gold says about a phrase of their own."""
+    """The run of these siblings, with the gold phrase over them, if there is one."""
     first, last = nodes[0], nodes[-1]
     gold = missed.find_span(first.start, last.end, ())
     if len(nodes) == 1 and not first.is_token:
@@ -119,7 +119,7 @@ def run_of(nodes: list[Node], missed: MissingBrackets) -> Run:
 
 
 def _moves(node: Node, missed: MissingBrackets, edges: set[int]) -> Iterator[Move]:
-    """The moves whose place explains something, not only the run's own phrase."""
+    """The moves that explain something beyond the phrase of the run itself."""
     for side in (_RIGHT, _LEFT):
         for nodes, cut in _runs_inside(node, side, edges):
             yield from _moves_out(node, run_of(nodes, missed), cut, side, missed)
@@ -128,7 +128,7 @@ def _moves(node: Node, missed: MissingBrackets, edges: set[int]) -> Iterator[Mov
 
 
 def _runs_inside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[Node], int]]:
-    """The runs of children at one edge whose going could make something right, each with where the node would then end."""
+    """The runs of children at one edge of a node whose removal could make it right, each with the edge it would then have."""
     children = node.children
     for index in range(1, len(children)):
         stays = (0, index) if side == _RIGHT else (index, len(children))
@@ -138,7 +138,7 @@ def _runs_inside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[
 
 
 def _runs_beside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[Node], int]]:
-    """The runs of siblings next to a node that could become part of it, each with where the node would then end."""
+    """The runs of siblings next to a node that could become part of it, each with the edge it would then have."""
     parent, siblings, place = node.parent, node.parent.children, node.place()
     for index in range(place + 1, len(siblings)) if side == _RIGHT else range(place - 1, -1, -1):
         cut = _edge(siblings[index], side)
@@ -147,7 +147,7 @@ def _runs_beside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[
 
 
 def _moves_out(node: Node, run: Run, cut: int, side: int, missed: MissingBrackets) -> Iterator[Move]:
-    """Moves of a run out of a node, and out of the wrong nodes above it that share the edge."""
+    """Moves of a run out of a node, and out of the wrong nodes above it that share its edge."""
     shifts: tuple[Shift, ...] = ()
     explains = False
     inner, edge = node, _edge(node, side)
@@ -167,12 +167,12 @@ def _moves_out(node: Node, run: Run, cut: int, side: int, missed: MissingBracket
 
 
 def _moves_into(node: Node, run: Run, cut: int, side: int, missed: MissingBrackets, shifts: tuple[Shift, ...]) -> Iterator[Move]:
-    """Moves of a run into a node that has it on one side, and further down along that edge."""
+    """Moves of an adjacent run into a node, and further down along that edge."""
     first = node if not shifts else None
     explains = any(shift.becomes != "wrong" for shift in shifts)
     while not node.is_token:
         start, end = (node.start, cut) if side == _RIGHT else (cut, node.end)
-        # With nothing shifted a bracket over both would only be a node above the two, which is not a move.
+        # If nothing was shifted, a bracket over both would be a new node above the two, which is not a move.
         if shifts and (joined := missed.find(start, end, node.label, [shift.gold_row for shift in shifts])):
             yield Move(run, node, shifts, joined.row)
         if not node.wrong:
@@ -187,7 +187,7 @@ def _moves_into(node: Node, run: Run, cut: int, side: int, missed: MissingBracke
 
 
 def _shift(node: Node, start: int, end: int, twin: Node | None, missed: MissingBrackets, before: tuple[Shift, ...]) -> Shift:
-    """The changes to a wrong node with another span; ``twin`` is the child or parent that then has the same span."""
+    """The change of a wrong node to another span; ``twin`` is its child or parent that would have the same span."""
     claimed = [shift.gold_row for shift in before] if before else ()
     if found := missed.find(start, end, node.label, claimed):
         return Shift(node, start, end, "right", found.row)
@@ -203,15 +203,15 @@ def _edge(node: Node, side: int) -> int:
 
 
 SpanChange = tuple[Span | None, Span | None]
-"""A bracket before and after a repair; None: there is none."""
+"""A bracket before and after a repair; None if there is none."""
 
 
 class Repair(NamedTuple):
     """One step towards the gold tree.
 
-    ``action`` is ``move``, ``relabel``, ``add`` or ``remove``; ``what`` are the labels moved or the label concerned, over the words
-    ``[start, end)``; ``missed`` and ``spurious`` are the gold and test brackets (rows) that it explains; ``changes`` is what it
-    does to the brackets of the tree.
+    ``action`` is ``move``, ``relabel``, ``add`` or ``remove``; ``what`` are the labels that are moved or changed, over the words
+    ``[start, end)``; ``missed`` and ``spurious`` are the rows of the gold and test brackets that it explains; ``changes`` are the
+    changes to the brackets of the tree.
     """
 
     kind: str
@@ -227,8 +227,8 @@ class Repair(NamedTuple):
 def repairs(forest: RepairForest, missed: MissingBrackets) -> Iterator[Repair]:
     """Repairs until nothing is wrong or missing.
 
-    What explains most comes first. A span that only lacks its label is relabelled unless a move explains more than both its
-    brackets; nodes are removed and added only when nothing can be moved.
+    The repair that explains most comes first. A right span with a wrong label is relabelled, unless a move explains more than the
+    two brackets on it; nodes are removed and added only if nothing can be moved.
     """
     while True:
         move = best_move(forest, missed)
@@ -271,7 +271,7 @@ def _move(forest: RepairForest, missed: MissingBrackets, move: Move) -> Iterator
     _settle(forest, missed, move.run, changes, gold_rows, test_rows)
     yield Repair(kind, "move", _names(run), start, end, tuple(gold_rows), tuple(test_rows), tuple(changes))
     for node, gold in relabelled:
-        yield _labelled(node, gold, ())
+        yield _relabel_node(node, gold, ())
 
 
 def _settle(
@@ -302,11 +302,11 @@ def _relabel(forest: RepairForest, missed: MissingBrackets) -> Repair | None:
     for node in forest.phrases:
         if node.wrong and (gold := missed.find_span(node.start, node.end, ())):
             missed.take(*node.span, gold.row)
-            return _labelled(node, gold, (node.row,))
+            return _relabel_node(node, gold, (node.row,))
     return None
 
 
-def _labelled(node: Node, gold: Gold, spurious: tuple[int, ...]) -> Repair:
+def _relabel_node(node: Node, gold: Gold, spurious: tuple[int, ...]) -> Repair:
     before = _bracket(node)
     node.label, node.name, node.wrong = gold.label, gold.name, False
     what = f"{before.label} -> {gold.name}"
@@ -314,18 +314,18 @@ def _labelled(node: Node, gold: Gold, spurious: tuple[int, ...]) -> Repair:
 
 
 def _join(forest: RepairForest, missed: MissingBrackets) -> Repair | None:
-    """A missing X over X and others: the others belong to that X, so they are moved under a new X above it."""
+    """A repair for a missing X over an X and its siblings, which belong to that X: they are moved under a new X above it."""
     for span, gold in missed:
         siblings = forest.run(*span)
         if siblings is None or len(siblings) == 1:
             continue
         for head, others in ((siblings[0], siblings[1:]), (siblings[-1], siblings[:-1])):
             if head.label == gold.label:
-                return _joined(forest, missed, siblings, gold, head, run_of(others, missed))
+                return _join_run(forest, missed, siblings, gold, head, run_of(others, missed))
     return None
 
 
-def _joined(forest: RepairForest, missed: MissingBrackets, siblings: list[Node], gold: Gold, head: Node, run: Run) -> Repair:
+def _join_run(forest: RepairForest, missed: MissingBrackets, siblings: list[Node], gold: Gold, head: Node, run: Run) -> Repair:
     start, end = run.nodes[0].start, run.nodes[-1].end
     beside = _neighbours(run.nodes)
     gold_rows: list[int] = []
@@ -346,7 +346,7 @@ def _remove(forest: RepairForest) -> Repair | None:
 
 
 def _add(forest: RepairForest, missed: MissingBrackets) -> Repair | None:
-    """Add the smallest missing bracket; with nothing wrong left, each fits."""
+    """Add the smallest missing bracket; as no wrong node is left, it crosses nothing."""
     if not missed:
         return None
     span, gold = min(missed, key=lambda item: (item[0][1] - item[0][0], item[0], -item[1].row))
@@ -372,12 +372,12 @@ def _neighbours(run: Sequence[Node]) -> list[Node]:
 
 
 MOST_WRONG = 200
-"""A sentence with more wrong brackets than this shares too little with its gold tree to speak of moves: node by node."""
+"""A sentence with more wrong brackets than this is repaired node by node: it shares too little with its gold tree for moves."""
 
 
 @dataclass(frozen=True)
 class SentenceRepairs:
-    """The repairs of one sentence of a pair (``sentence`` is its row there), in the order in which they were made."""
+    """The repairs of one sentence (``sentence`` is its row in the pair), in the order in which they were made."""
 
     sentence: int
     repairs: tuple[Repair, ...]
@@ -448,7 +448,7 @@ _TOTAL: Key = ()
 
 
 def by_error(pair: Pair) -> Breakdown:
-    """Errors of each kind: how many repairs, the brackets they explain, the sentences they are in, and F1 if they were repaired."""
+    """Errors by kind: the number of repairs, the brackets they explain, the sentences they are in, and F1 if they were repaired."""
     pair.require_continuous("errors are classified in trees without gaps")
     counts: Counter[tuple[str, int]] = Counter()
     rows: dict[str, tuple[list[int], list[int]]] = {}
@@ -465,10 +465,10 @@ def by_error(pair: Pair) -> Breakdown:
     matched = int((partners(pair.gold, pair.test, pair.matching_classes) >= 0).sum())
     by_kind: dict[Key, tuple[int, ...]] = {(kind,): tuple(counts[kind, i] for i in range(4)) for kind in rows}
     by_kind[_TOTAL] = (matched, pair.gold.n_brackets, pair.test.n_brackets, len(pair))
-    places: dict[Key, tuple[Places, ...]] = {}
+    places: dict[Key, tuple[PlaceArray, ...]] = {}
     for kind, (missed, spurious) in rows.items():
         found_rows = places_of(pair, np.array(missed, dtype=np.int64), np.array(spurious, dtype=np.int64))
-        places[(kind,)] = (Places(found_rows[np.argsort(found_rows[:, 0], kind="stable")], pair.gold.labels),)
+        places[(kind,)] = (PlaceArray(found_rows[np.argsort(found_rows[:, 0], kind="stable")], pair.gold.labels),)
     return Breakdown(by_kind, places, len(pair.alignment.test), _BY_ERROR)
 
 

@@ -1,9 +1,8 @@
-"""A test tree that can be changed, and the gold brackets it still lacks: what repairs are simulated on.
+"""The state of simulated repairs: a test tree that can be changed, and the gold brackets that it still lacks; and kinds of errors.
 
-What an error is called: by what a repair moves, and where it stands.
-
-After Kummerfeld, Hall, Curran & Klein 2012, Parser Showdown at the Wall Street Corral, whose kinds these are; the rules are our
-own. Labels and tags are the Penn Treebank's; what is not known falls to ``other attachment``, ``missing node`` or ``extra node``.
+The kind of an error depends on the nodes that a repair moves, and on where they are. The kinds are those of Kummerfeld, Hall,
+Curran & Klein 2012, Parser Showdown at the Wall Street Corral; the rules are our own. They know the labels and tags of the Penn
+Treebank; other errors are ``other attachment``, ``missing node`` or ``extra node``.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ __all__ = ["KINDS", "Gold", "MissingBrackets", "Node", "RepairForest", "category
 class Node:
     """A phrase or a token of the tree under repair.
 
-    ``label`` numbers the class of the label (-1: a token or the root above all), ``name`` is the label or tag itself. ``wrong``:
-    this phrase's bracket is not in the gold tree. ``row`` is its row among the test brackets (-1: a token, or made by a repair).
+    ``label`` is the class of the label (-1: a token or the artificial root), ``name`` the label or tag itself. ``wrong``: its
+    bracket is not in the gold tree. ``row`` is its row among the test brackets (-1: a token, or a node that a repair added).
     """
 
     __slots__ = ("children", "end", "label", "name", "parent", "row", "start", "wrong")
@@ -47,7 +46,7 @@ class Node:
 
 
 class RepairForest:
-    """The brackets of one sentence as nodes under a root above all; the root is never wrong and never changes."""
+    """The brackets of one sentence as nodes under an artificial root, which is never wrong and never changes."""
 
     def __init__(
         self, test: Brackets, classes: NDArray[np.integer], sentence: int, wrong: NDArray[np.bool_], tags: list[str]
@@ -70,16 +69,16 @@ class RepairForest:
                 strict=True,
             )
         ]
-        self._hang(test, sentence, first)
+        self._attach_all(test, sentence, first)
 
-    def _hang(self, test: Brackets, sentence: int, first: int) -> None:
+    def _attach_all(self, test: Brackets, sentence: int, first: int) -> None:
         """Give every node its parent; children come in the order of their starts."""
         tokens = slice(int(test.token_offset[sentence]), int(test.token_offset[sentence + 1]))
         parents: list[int] = test.parent[first : first + len(self.phrases)].tolist()
         above: list[int] = test.above[tokens].tolist()
         waiting = iter(zip(self.tokens, above, strict=True))
         token = next(waiting, None)
-        # Phrases come in pre-order: the tokens before a phrase are hung up before it.
+        # Phrases are in pre-order: the tokens before a phrase are attached before it.
         for phrase, parent in zip(self.phrases, parents, strict=True):
             while token is not None and token[0].start < phrase.start:
                 self._add(token[0], token[1] - first if token[1] >= 0 else -1)
@@ -94,7 +93,7 @@ class RepairForest:
         node.parent.children.append(node)
 
     def move(self, run: list[Node], target: Node) -> None:
-        """Hang a run of siblings from another node, where it belongs by position; spans are the caller's business."""
+        """Move a run of siblings to another node, at the place given by its position; the caller updates the spans."""
         siblings, first = run[0].parent.children, run[0].place()
         del siblings[first : first + len(run)]
         place = sum(child.start < run[0].start for child in target.children)
@@ -114,7 +113,7 @@ class RepairForest:
         return node
 
     def splice_out(self, node: Node) -> None:
-        """The node goes, its children take its place."""
+        """Remove a node; its children take its place."""
         place = node.place()
         node.parent.children[place : place + 1] = node.children
         for child in node.children:
@@ -122,7 +121,7 @@ class RepairForest:
         self.phrases = [phrase for phrase in self.phrases if phrase is not node]
 
     def run(self, start: int, end: int) -> list[Node] | None:
-        """The siblings that cover exactly ``[start, end)``, as high up as possible; None if a node crosses its edges."""
+        """The highest siblings that cover exactly ``[start, end)``; None if a node crosses its edges."""
         node = self.tokens[start]
         while node.parent is not self.root and node.parent.start >= start and node.parent.end <= end:
             node = node.parent
@@ -134,7 +133,7 @@ class RepairForest:
 
 
 class Gold(NamedTuple):
-    """A missing gold bracket: class and name of its label, and its row."""
+    """A missing gold bracket: the class and the name of its label, and its row."""
 
     label: int
     name: str
@@ -164,7 +163,7 @@ class MissingBrackets:
         return ((span, bracket) for span, brackets in self.by_span.items() for bracket in brackets)
 
     def edges(self) -> set[int]:
-        """The places where missing brackets begin or end."""
+        """The positions at which missing brackets begin or end."""
         return {edge for span in self.by_span for edge in span}
 
     def find(self, start: int, end: int, label: int, claimed: Sequence[int]) -> Gold | None:
@@ -182,7 +181,7 @@ class MissingBrackets:
         return None
 
     def take(self, start: int, end: int, row: int) -> Gold:
-        """The bracket, which is no longer missing."""
+        """Remove a bracket from the missing ones, and return it."""
         brackets = self.by_span[start, end]
         taken = next(bracket for bracket in brackets if bracket.row == row)
         brackets.remove(taken)
@@ -207,7 +206,7 @@ KINDS: dict[str, str] = {
     "extra node": "another bracket is too many",
     "no parse": "the sentence has no test tree, or one over other words",
 }
-"""Kind -> what it means."""
+"""Kind -> its meaning."""
 
 _CATEGORIES = {
     "PP": "PP WHPP IN TO APPR",
@@ -223,7 +222,7 @@ _INSIDE_NP = frozenset({"NX", "NAC", "NML", "QP"})
 
 
 def category(name: str) -> str:
-    """The sort of phrase a label or tag belongs to; function tags do not matter.
+    """The category of phrase to which a label or tag belongs; function tags do not matter.
 
     >>> category("NP-SBJ"), category("VBD"), category("-LRB-"), category("FRAG")
     ('NP', 'VP', 'punctuation', 'other')
@@ -234,8 +233,8 @@ def category(name: str) -> str:
 def kind_of_move(run: Sequence[Node], phrase: str, source: Node, target: Node, beside: Sequence[Node]) -> str:
     """The kind of a repair that moves a run of siblings.
 
-    ``phrase`` is the label that gold gives the run (``""``: it has no phrase of its own), ``beside`` are the neighbours that
-    the run leaves and gets.
+    ``phrase`` is the label of the gold phrase over the run (``""``: there is none), ``beside`` are its neighbours before and after
+    the move.
     """
     words = [found for node in run if (found := category(node.name)) != "punctuation"] or ["other"]
     if "conjunction" in (words[0], words[-1]) or any(category(node.name) == "conjunction" for node in beside):

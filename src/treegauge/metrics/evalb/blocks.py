@@ -1,7 +1,7 @@
-"""Many lines of two large files at once, counted by kernels; every line that is not plain is scored by itself, as any line is.
+"""Blocks of lines of two large files, counted by kernels.
 
-A block of lines is plain if each is one tree, well formed and within EVALB's limits; a sentence of it, if its words are the same on
-both sides. The rest is left to :class:`~treegauge.metrics.evalb.scoring.Scorer`, whose results are the same.
+The kernels count blocks in which each line is one well-formed tree within EVALB's limits, and in them the sentences with the same
+words on both sides. All other lines are left to :class:`~treegauge.metrics.evalb.scoring.Scorer`, which gives the same results.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.printing import ROW, Totals
 from treegauge.metrics.evalb.reading import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
-from treegauge.metrics.plain import DROPPED, FREE, LabelColumn, PlainCounter, PlainCounts, TreeSlice, counter
+from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, PlainCounter, PlainCounts, TreeSlice, counter
 from treegauge.presets.prm import Parameters
 from treegauge.trees.treebank import Int64
 
@@ -30,7 +30,7 @@ _LINES = 2048
 
 
 class PlainLines(NamedTuple):
-    """Plain sentences that follow each other, the first of them being number ``first``; all of them are valid."""
+    """Consecutive sentences that a kernel counted, from number ``first`` on; all of them are valid."""
 
     first: int
     counted: PlainCounts
@@ -48,7 +48,7 @@ class PlainLines(NamedTuple):
         return ROW * n % tuple(values)
 
     def add_to(self, everything: Totals, short: Totals, cutoff: int) -> None:
-        """Count them in, those that are not longer than the cutoff also among the short ones."""
+        """Add them to the totals, those up to the cutoff length also to the totals of short sentences."""
         for totals, counted in ((everything, self.counted), (short, self.counted.select(self.counted.length <= cutoff))):
             matched, gold, test, crossing = counted.matched, counted.gold, counted.test, counted.crossing
             totals.sentences += len(matched)
@@ -68,7 +68,7 @@ def _percents(part: Int64, whole: Int64) -> NDArray[np.float64]:
 
 
 def line_blocks(gold: BinaryIO, test: BinaryIO, parameters: Parameters) -> Iterator[PlainLines | SentenceResult] | None:
-    """The results of two files in order; None if kernels cannot count them."""
+    """The results of two files in order; None if the kernels cannot count them."""
     rules = Rules(parameters)
     classes = rules.label_classes()
     if classes is None or parameters.debug > 0 or parameters.equal_words:
@@ -80,7 +80,7 @@ def line_blocks(gold: BinaryIO, test: BinaryIO, parameters: Parameters) -> Itera
 
 
 class _EvalbRules:
-    """EVALB's rules for the kernel: each side's own tags decide what is dropped, and words are the same if their bytes are."""
+    """EVALB's rules for the kernel: each side drops words by its own tags, and words are the same if their bytes are."""
 
     asks_evalb = may_repair = False
 
@@ -106,7 +106,7 @@ class _EvalbRules:
 
 
 class _Blocks:
-    """Lines of both files, a block at a time."""
+    """Both files, a block of lines at a time."""
 
     def __init__(self, scan: Kernels, count: Kernels, parameters: Parameters, rules: Rules, classes: dict[bytes, bytes]) -> None:
         self._parameters = parameters
@@ -115,23 +115,23 @@ class _Blocks:
         self._scorer = Scorer(parameters)
 
     def results(self, gold: BinaryIO, test: BinaryIO) -> Iterator[PlainLines | SentenceResult]:
-        """All results; the last may be of a line that the other file lacks."""
+        """All results; the last may be that of a line without a counterpart in the other file."""
         first = 1
         while True:
             ours, theirs = list(islice(gold, _LINES)), list(islice(test, _LINES))
             if len(ours) != len(theirs) or not ours:
                 yield from self._scorer.score_lines(ours, theirs, first)
                 return
-            counted = self._counted(ours, theirs)
+            counted = self._count(ours, theirs)
             if counted is None:
                 yield from self._scorer.score_lines(ours, theirs, first)
             else:
                 yield from self._in_order(counted, ours, theirs, first)
             first += len(ours)
 
-    def _counted(self, gold: Sequence[bytes], test: Sequence[bytes]) -> PlainCounts | None:
-        """The counts of a block; None if it is not plain."""
-        ours, theirs = self._scanned(self._names[0], gold), self._scanned(self._names[1], test)
+    def _count(self, gold: Sequence[bytes], test: Sequence[bytes]) -> PlainCounts | None:
+        """The counts of a block; None if the kernels cannot count it."""
+        ours, theirs = self._scan(self._names[0], gold), self._scan(self._names[1], test)
         if ours is None or theirs is None:
             return None
         self._counter.learn(self._names[0].counts, self._names[1].counts)
@@ -140,8 +140,8 @@ class _Blocks:
             counted.is_odd[(part.n_nodes > limits.BRACKETS) | (_lengths(lines) > limits.LINE)] = True
         return counted
 
-    def _scanned(self, names: ScannedNames, lines: Sequence[bytes]) -> TreeColumns | None:
-        """The trees of a block, one per line; None if that is not what it has."""
+    def _scan(self, names: ScannedNames, lines: Sequence[bytes]) -> TreeColumns | None:
+        """The trees of a block; None unless each line is one tree within EVALB's limits."""
         found = names.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
         if (
             found is None
@@ -171,5 +171,5 @@ def _lengths(lines: Sequence[bytes]) -> Int64:
 
 
 def _has_long(strings: Strings, limit: int) -> bool:
-    """Whether some string is longer than EVALB's limit; all sentences are then looked at one by one."""
+    """Whether some string is longer than EVALB's limit; if so, all sentences are scored one by one."""
     return strings.longest(0, strings.count) > limit

@@ -1,35 +1,46 @@
-"""Comparing two sentences of the same words: brackets that count, matches, crossings, tags.
+"""The comparison of two sentences with the same words: brackets that count, matches, crossings and tags; and its DEBUG output.
 
-Matching is greedy as in EVALB: each gold bracket in order takes the first test bracket not yet taken with the same
-span and an equal label. With EQ_LABEL pairs that are not transitive the order matters.
-
-Two brackets cross where their spans overlap and neither contains the other.
+Matching is greedy as in EVALB: each gold bracket, in order, takes the first unused test bracket with the same span and an equal
+label. If EQ_LABEL pairs are not transitive, the order matters. Two brackets cross if their spans overlap and neither contains the
+other.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import repeat
+from itertools import repeat, zip_longest
 
 from treegauge.metrics.evalb.reading import EvalbSentence, Rules
 from treegauge.presets.prm import cut_label
 
-__all__ = ["DELETED", "MATCHED", "NOT_REACHED", "UNMATCHED", "SentenceComparison", "Side", "compare_sentences", "count_crossing"]
+__all__ = [
+    "DELETED",
+    "MATCHED",
+    "NOT_REACHED",
+    "UNMATCHED",
+    "SentenceComparison",
+    "Side",
+    "compare_sentences",
+    "count_crossing",
+    "dump",
+    "side_of",
+    "trace_brackets",
+]
 
 StartEnd = tuple[int, int]
 
 _FEW = 2000
-"""For at most this many pairs, comparing each pair is quicker than sweeping."""
+"""Up to this number of pairs, comparing each pair is faster than a sweep."""
 
 
 def count_crossing(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
     """The number of test spans (a, b) with some gold span (c, d) so that c < a < d < b or a < c < b < d.
 
-    A test span counts once however many gold spans it crosses, and as often as it occurs. Gold spans need not be
-    nested in each other: broken input may leave them crossing.
+    A test span counts once, however many gold spans it crosses, and as often as it occurs. Gold spans may cross each other, which
+    malformed input can cause.
 
     >>> count_crossing([(0, 2), (2, 5)], [(0, 5), (1, 3), (1, 3), (2, 4)])
     2
@@ -37,13 +48,13 @@ def count_crossing(gold: Collection[StartEnd], test: Collection[StartEnd]) -> in
     if len(gold) * len(test) <= _FEW:
         return _count_by_pairs(gold, test)
     ends = _nearest_ends(gold, {a for a, _ in test})
-    # The mirror image: the largest start left of b among spans that hold b is the smallest end right of -b.
+    # The mirror image: the largest start left of b among the spans around b is the smallest end right of -b.
     starts = _nearest_ends([(-d, -c) for c, d in gold], {-b for _, b in test})
     return sum(ends.get(a, b) < b or -starts.get(-b, -a) > a for a, b in test)
 
 
 def _count_by_pairs(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
-    # Plain loops: this is the inside of scoring, and generators would double its cost.
+    # Plain loops: this is the innermost part of scoring, and generators would double its cost.
     crossing = 0
     for a, b in test:
         for c, d in gold:
@@ -69,12 +80,12 @@ def _nearest_ends(spans: Iterable[StartEnd], points: Iterable[int]) -> dict[int,
 
 
 UNMATCHED, MATCHED, DELETED, NOT_REACHED = 0, 1, 5, 9
-"""EVALB's result codes: DELETED also for a bracket without words, NOT_REACHED in a sentence rejected earlier."""
+"""EVALB's result codes; DELETED is also that of a bracket without words, NOT_REACHED that of all in a rejected sentence."""
 
 
 @dataclass(slots=True)
 class Side:
-    """One side of a comparison: each bracket's result code and label, cut where the bracket holds words."""
+    """One side of a comparison: the result code and the label of each bracket; labels of brackets with words are cut."""
 
     codes: list[int]
     labels: list[bytes]
@@ -104,7 +115,7 @@ class SentenceComparison:
 
 
 def compare_sentences(gold: EvalbSentence, test: EvalbSentence, rules: Rules) -> SentenceComparison:
-    r"""The brackets and tags of two sentences with the same number of words.
+    r"""The comparison of two sentences with the same number of words.
 
     >>> from treegauge.metrics.evalb.reading import Log
     >>> from treegauge.metrics.evalb.reading import read_sentence
@@ -124,9 +135,9 @@ def compare_sentences(gold: EvalbSentence, test: EvalbSentence, rules: Rules) ->
 
 
 def side_of(sentence: EvalbSentence, rules: Rules) -> Side:
-    """The brackets of a sentence, with those that count marked, before any is matched.
+    """One side of a comparison before matching: which brackets count, and their labels.
 
-    A bracket without words keeps its label as it is and does not count; a deleted one has its label cut.
+    A bracket without words does not count, and its label is not cut; the label of a deleted bracket is.
     """
     codes: list[int] = []
     labels: list[bytes] = []
@@ -148,8 +159,8 @@ def _counted_spans(sentence: EvalbSentence, side: Side) -> Iterator[StartEnd]:
 def _match(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side: Side, rules: Rules) -> None:
     """Mark the matched brackets of both sides.
 
-    Test brackets wait in a queue per span and label, so the first free one with an equal label is the earliest head
-    among the queues of the labels like it.
+    There is a queue of unused test brackets for each span and label, so the first one with an equal label is the earliest head
+    among the queues of its equal labels.
     """
     labelled = rules.parameters.labelled
     waiting: dict[tuple[int, int, bytes], deque[int]] = {}
@@ -165,3 +176,97 @@ def _match(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side:
         if queues:
             first = min(queues, key=lambda queue: queue[0]).popleft()
             gold_side.codes[number] = test_side.codes[first] = MATCHED
+
+
+def dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
+    """The DEBUG 1 dump: words and brackets of both sides with their result codes; without a comparison, all are NOT_REACHED."""
+    if comparison is None:
+        gold_side, test_side = _not_reached(gold), _not_reached(test)
+        gold_tags, test_tags = [NOT_REACHED] * len(gold.words), [NOT_REACHED] * len(test.words)
+    else:
+        gold_side, test_side = comparison.gold, comparison.test
+        gold_tags = test_tags = comparison.tag_codes
+    head = b"-<1>---(wn1=%3d, bn1=%3d)-           -<2>---(wn2=%3d, bn2=%3d)-" % (
+        len(gold.words),
+        len(gold.labels),
+        len(test.words),
+        len(test.labels),
+    )
+    words = _two_columns(_words(gold, gold_tags), _words(test, test_tags), width=40)
+    brackets = _two_columns(_brackets(gold, gold_side), _brackets(test, test_side), width=32)
+    return b"\n".join([head, *words, b"", *brackets, b"", b"========", b""])
+
+
+def _not_reached(sentence: EvalbSentence) -> Side:
+    return Side([NOT_REACHED] * len(sentence.labels), sentence.labels)
+
+
+def _words(sentence: EvalbSentence, codes: Sequence[int]) -> Iterator[bytes]:
+    """One entry per word; an empty word has an empty entry."""
+    for number, (code, tag, word) in enumerate(zip(codes, sentence.tags, sentence.words, strict=True)):
+        yield b"%3d : %d : %-6s  %-16s" % (number, code, tag, word) if word else b""
+
+
+def _brackets(sentence: EvalbSentence, side: Side) -> Iterator[bytes]:
+    columns = zip(side.codes, sentence.starts, sentence.ends, side.labels, strict=True)
+    for number, column in enumerate(columns):
+        yield b"%3d : %d : %3d  %3d  %-6s" % (number, *column)
+
+
+def _two_columns(left: Iterator[bytes], right: Iterator[bytes], width: int) -> Iterator[bytes]:
+    """Entries side by side: six blanks between them, ``width`` blanks in place of an empty left one."""
+    for one, other in zip_longest(left, right, fillvalue=b""):
+        yield (one + b"      " if one else b" " * width) + other
+
+
+def trace_brackets(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side: Side, rules: Rules) -> Iterator[bytes]:
+    """The DEBUG 2 lines of matching and crossing, for sides before matching: every pair looked at, in order.
+
+    LABEL: same span, other label. BRACKET: a gold bracket whose span test does not have. EXTRA: a test bracket that matched none,
+    and whose span gold does not have. CROSSING: a gold bracket that a test bracket crosses.
+    """
+    gold_codes, test_codes = list(gold_side.codes), list(test_side.codes)
+    other_label = [False] * len(test_codes)
+    for i, label in enumerate(gold_side.labels):
+        met = False
+        for j, theirs in enumerate(test_side.labels):
+            codes, starts, ends = (gold_codes[i], test_codes[j]), (gold.starts[i], test.starts[j]), (gold.ends[i], test.ends[j])
+            yield b"1.res=%d, 2.res=%d, 1.start=%d, 2.start=%d, 1.end=%d, 2.end=%d\n" % (*codes, *starts, *ends)
+            if codes[0] == DELETED or codes[1] != UNMATCHED or starts[0] != starts[1] or ends[0] != ends[1]:
+                continue
+            met = True
+            if not rules.parameters.labelled or rules.same_label(label, theirs):
+                gold_codes[i] = test_codes[j] = MATCHED
+                break
+            other_label[j] = True
+            yield _excerpt(b"LABEL", gold, i)
+        if not met and gold_codes[i] != DELETED:
+            yield _excerpt(b"BRACKET", gold, i)
+    for j, code in enumerate(test_codes):
+        if code == UNMATCHED and not other_label[j]:
+            yield _excerpt(b"EXTRA", test, j)
+    yield from _trace_crossing(gold, gold_codes, test, test_codes)
+
+
+def _trace_crossing(
+    gold: EvalbSentence, gold_codes: Sequence[int], test: EvalbSentence, test_codes: Sequence[int]
+) -> Iterator[bytes]:
+    """The first gold bracket that each test bracket crosses, unless it was the one named last."""
+    gold_spans = [
+        (number, c, d)
+        for number, (c, d, code) in enumerate(zip(gold.starts, gold.ends, gold_codes, strict=True))
+        if code != DELETED
+    ]
+    last = None
+    for a, b, code in zip(test.starts, test.ends, test_codes, strict=True):
+        if code == DELETED:
+            continue
+        crossed = next((number for number, c, d in gold_spans if c < a < d < b or a < c < b < d), None)
+        if crossed is not None and crossed != last:
+            yield _excerpt(b"CROSSING", gold, crossed)
+            last = crossed
+
+
+def _excerpt(kind: bytes, sentence: EvalbSentence, bracket: int) -> bytes:
+    start, end = sentence.starts[bracket], sentence.ends[bracket]
+    return b"  %s[%d-%d]: %s\n" % (kind, start, end - 1, sentence.text(bracket))

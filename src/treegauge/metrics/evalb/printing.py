@@ -42,7 +42,7 @@ def row(result: SentenceResult) -> bytes:
 
 
 class Totals:
-    """Running sums of one summary block; only valid sentences feed the sums of brackets, words and tags."""
+    """Running sums of one summary block; only valid sentences enter the sums of brackets, words and tags."""
 
     def __init__(self) -> None:
         self.sentences = self.errors = self.skipped = 0
@@ -53,7 +53,7 @@ class Totals:
         self.few_crossing: int = 0
 
     def add(self, result: SentenceResult) -> None:
-        """Count a sentence in. One without countable brackets on either side is a complete match."""
+        """Add a sentence; one without brackets that count on either side is a complete match."""
         _, _, status, matched, gold, test, crossing, words, tags = result[:9]
         self.sentences += 1
         if status == ERROR:
@@ -72,8 +72,10 @@ class Totals:
             self.few_crossing += crossing <= 2
 
     def add_unparsed(self, result: SentenceResult) -> None:
-        """Count in a sentence without a parse, which EVALB does not know: its brackets are missed, it is neither complete nor free
-        of crossings, and the average crossing is over the others."""
+        """Add a sentence without a parse, for which EVALB has no rule.
+
+        Its brackets are missed, it is neither a complete match nor free of crossings, and it does not enter the average crossing.
+        """
         before = self.complete, self.no_crossing, self.few_crossing
         self.add(result)
         self.complete, self.no_crossing, self.few_crossing = before
@@ -105,7 +107,7 @@ def _percent(part: int, whole: int) -> float:
 
 
 def summary(everything: Totals, short: Totals, cutoff_length: int) -> bytes:
-    """All that follows the last row: the rule, the line of totals, and a block for all and for short sentences."""
+    """The text after the last row: the rule, the line of totals, and a block for all and one for short sentences."""
     total = b""
     if everything.gold and everything.test:
         total = b"                %6.2f %6.2f %6d %5d %5d  %5d" % (

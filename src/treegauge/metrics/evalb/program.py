@@ -1,6 +1,6 @@
 """The program EVALB: two files in, a table on stdout, messages on stderr, an exit code.
 
-Its command line takes words strictly from left to right, files and options in any order; files open as C's fopen opens them.
+The command line is read strictly from left to right, with files and options in any order; files are opened as by C's fopen.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["MOST_REPETITIONS", "REMARK", "USAGE", "Invocation", "evalb", "open_f
 
 
 def open_file(name: bytes) -> BinaryIO | None:
-    """A file's bytes, or ``None`` where it cannot be opened; a directory opens and holds nothing.
+    """An open file, or ``None`` if it cannot be opened; a directory can be opened, and is empty.
 
     >>> open_file(b"no such file") is None
     True
@@ -62,12 +62,12 @@ _VALUES = {
     b"e": b"number of error to kill",
     b"p": b"parameter file",
 }
-"""Options with a value, and what EVALB calls the value when it is missing."""
+"""The options that have a value, and the name of the value in EVALB's message if it is missing."""
 
 
 @dataclass
 class Invocation:
-    """A run as the words describe it; ``exit_code`` is set where they end the program at once."""
+    """A run of the program as its arguments describe it; ``exit_code`` is set if they end it at once."""
 
     parameters: Parameters = field(default_factory=Parameters)
     gold: bytes | None = None
@@ -77,9 +77,9 @@ class Invocation:
 
 
 def read_arguments(words: Sequence[bytes]) -> Invocation:
-    """The run that the words describe; parameter files are read on the way.
+    """The run that the arguments describe; parameter files are read at once.
 
-    Only the letter after ``-`` is looked at. A third file name and a lone ``-`` are ignored.
+    Only the letter after ``-`` matters. A third file name and a single ``-`` are ignored.
 
     >>> run = read_arguments([b"gold", b"-c5", b"-e", b"-1", b"test", b"other"])
     >>> run.gold, run.test, run.parameters.cutoff_length, run.parameters.max_error
@@ -149,7 +149,7 @@ def _read_prm(run: Invocation, name: bytes) -> None:
 
 
 def _preset_file(name: bytes) -> BinaryIO | None:
-    """The parameter file that comes with treegauge under a name, where there is no file of that name: EVALB knows no such names."""
+    """The parameter file of that name that comes with treegauge, used if there is no file of that name; EVALB has no such names."""
     return open_file(os.fsencode(os.path.join(_PRESETS, f"{name.decode()}.prm"))) if name in NAMED_PRESETS else None
 
 
@@ -157,11 +157,11 @@ NAMED_PRESETS = (b"collins", b"new", b"nk")
 _PRESETS = os.path.dirname(presets.__file__)
 
 MOST_REPETITIONS = 10_000_000
-"""The number of times a message is repeated on an endless line; EVALB goes on up to its error limit, or for ever."""
+"""The largest number of times that a message is repeated for an endless line; EVALB continues up to its error limit."""
 
 _BLOCK = 4096
 _LARGE_BYTES = 2 << 20
-"""Files of fewer bytes together are scored before kernels could be loaded."""
+"""Kernels are used for two files of at least this size together; smaller ones are scored sooner than kernels are loaded."""
 
 
 class _LimitReached(Exception):
@@ -169,9 +169,9 @@ class _LimitReached(Exception):
 
 
 def evalb(argv: Sequence[bytes | str], stdout: BinaryIO | None = None, stderr: BinaryIO | None = None) -> int:
-    """Run EVALB with these words (without the program's name) and return its exit code.
+    """Run EVALB with these arguments (without the program's name) and return its exit code.
 
-    0 for a completed run, however many sentences failed; 1 where the error limit stopped it or a file is missing.
+    It is 0 for a completed run, however many sentences failed, and 1 if the error limit stopped it or a file is missing.
 
     >>> import io
     >>> errors = io.BytesIO()
@@ -210,7 +210,7 @@ def _size(file: BinaryIO) -> int:
 
 
 class _ProgramRun:
-    """One run: where it prints to, and how many errors it has seen."""
+    """One run: its parameters and output streams, and the number of errors so far."""
 
     def __init__(self, parameters: Parameters, stdout: BinaryIO, stderr: BinaryIO) -> None:
         self._parameters, self._stdout, self._stderr = parameters, stdout, stderr
@@ -244,7 +244,7 @@ class _ProgramRun:
         return 0
 
     def _results(self, gold: BinaryIO, test: BinaryIO) -> Iterator[SentenceResult | PlainLines]:
-        """The results in order: of large files many at once."""
+        """The results in order; those of large files come in blocks."""
         if _size(gold) + _size(test) >= _LARGE_BYTES:
             from treegauge.metrics.evalb.blocks import line_blocks
 
@@ -254,7 +254,7 @@ class _ProgramRun:
         return score_lines(gold, test, self._parameters)
 
     def _report(self, result: SentenceResult) -> None:
-        """Print a sentence's trace, messages and remarks; raises where the error limit is passed."""
+        """Print the trace, messages and remarks of a sentence; raise _LimitReached if the error limit is exceeded."""
         trace = result.trace or (b"",) * (len(result.messages) + 1)
         for remark in result.remarks:
             self._say(REMARK + remark + b"\n")
@@ -266,14 +266,14 @@ class _ProgramRun:
         self._stdout.write(trace[-1])
 
     def _count(self, message: bytes) -> None:
-        """Print a message; EVALB compares the count of the messages before it with the limit."""
+        """Print a message; EVALB compares the number of messages before it with the limit."""
         self._say(message)
         self._errors += 1
         if self._errors - 1 > self._parameters.max_error:
             raise _LimitReached
 
     def _repeat(self, message: bytes) -> None:
-        """Print a message over and over until the limit is passed."""
+        """Print a message again and again until the limit is exceeded."""
         left = self._parameters.max_error + 2 - self._errors
         printed = min(left, MOST_REPETITIONS)
         for start in range(0, printed, _BLOCK):
@@ -283,7 +283,7 @@ class _ProgramRun:
         raise _LimitReached
 
     def _say(self, text: bytes) -> None:
-        # Rows first, so that a terminal or a common log shows both streams in order.
+        # Flush the rows first, so that a terminal or a common log shows both streams in order.
         self._stdout.flush()
         self._stderr.write(text)
         self._stderr.flush()

@@ -1,14 +1,14 @@
-"""A line of a treebank file as EVALB's scanner takes it: words, tags, brackets, and the errors on the way.
+"""EVALB's reading of a line of a treebank file: words, tags, brackets, and errors.
 
-The scanner is lenient where it should not be (several trees on a line are one sentence, an empty label or word is
-fine) and endless where it meets text outside brackets. Both are kept, byte for byte. Where C would leave the line
-(a closing bracket too many, a line that ends inside a label) the line ends here, and a message is left.
+EVALB's scanner is too lenient (several trees on a line are one sentence, and empty labels and words are allowed), and it loops on
+text outside brackets. Both are reproduced. Where the C program would read beyond the line (after a closing bracket too many, or if
+a line ends inside a label), the line ends here, with a message.
 
-``Rules`` are the parameters' decisions about tags, labels and words; ``Log`` keeps messages in order until they are printed.
-EQ_LABEL and EQ_WORD pairs hold in both directions but not transitively: with ``A B`` and ``B C``, A and C differ.
+``Rules`` apply the parameters to tags, labels and words; ``Log`` keeps messages in order until they are printed. EQ_LABEL and
+EQ_WORD pairs hold in both directions, but not transitively: with ``A B`` and ``B C``, A and C differ.
 
-EVALB checks none of its fixed-size arrays: beyond them its output is whatever the memory happened to hold. treegauge has no
-such limits, scores the sentence, and remarks that EVALB's own result is undefined.
+EVALB does not check the bounds of its fixed-size arrays, so that its output is undefined for larger input. treegauge has no such
+limits: it scores the sentence, and remarks that EVALB's own result is undefined.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ __all__ = [
 
 
 class Log:
-    r"""Error messages, and between them the pieces of the DEBUG 2 trace; apart from these, remarks of our own.
+    r"""Error messages, the pieces of the DEBUG 2 trace between them, and remarks of our own.
 
-    The error limit can end a run between any two messages, so the trace is kept in pieces: piece *i* stands before
-    message *i*, and one more after the last.
+    The error limit can end a run after any message, so the trace is kept in pieces: piece *i* comes before message *i*, and there
+    is one more after the last.
 
     >>> log = Log(tracing=True)
     >>> log.trace(b"a\n"); log.message(b"Reading sentence"); log.trace(b"b\n")
@@ -78,7 +78,7 @@ _QUOTES = frozenset({b"'", b'"', b"/"})
 
 
 class Rules:
-    """The parameters, prepared for look-up.
+    """The parameters in a form for fast look-up.
 
     >>> rules = Rules(Parameters(delete_labels=(b"TOP", b"PRT"), equal_labels=((b"ADVP", b"PRT"),)))
     >>> rules.counted_label(b"NP-SBJ"), rules.counted_label(b"TOP"), rules.counted_label(b"ADVP")
@@ -97,7 +97,7 @@ class Rules:
         self._counted: dict[bytes, bytes | None] = {}
 
     def is_quote(self, tag: bytes, word: bytes) -> bool:
-        """Whether a terminal may be put back by the quote repair."""
+        """Whether the quote repair may put back a terminal."""
         return word in _QUOTES and tag in self._quote_tags
 
     def same_label(self, gold: bytes, test: bytes) -> bool:
@@ -123,7 +123,7 @@ class Rules:
             return counted
 
     def label_classes(self) -> dict[bytes, bytes] | None:
-        """A representative for each label with partners, or ``None`` where the pairs are not an equivalence."""
+        """A representative for each label that has partners; ``None`` if the pairs are not an equivalence relation."""
         for label, like in self._equal_labels.items():
             if any(self._equal_labels[other] != like for other in like):
                 return None
@@ -132,7 +132,7 @@ class Rules:
 
 
 def _partners(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, frozenset[bytes]]:
-    """Each string of a pair with itself and everything it is paired with."""
+    """For each string of the pairs, the set of itself and everything it is paired with."""
     partners: dict[bytes, set[bytes]] = {}
     for first, second in pairs:
         partners.setdefault(first, {first}).add(second)
@@ -141,7 +141,7 @@ def _partners(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, frozenset[byt
 
 
 UNCLOSED = -1
-"""The end of a bracket that nothing closed."""
+"""The end of a bracket that was never closed."""
 
 READING = b"Reading sentence"
 TWO_ELEMENTS = b"More than two elements in a bracket"
@@ -153,7 +153,7 @@ _OPENING = re.compile(rb"\(([^\s()]*)(?:\s+([^\s()]*))?")
 
 
 class Quote(NamedTuple):
-    """A terminal that the quote repair may put back: how many words and brackets stand before it, and its byte."""
+    """A terminal that the quote repair may put back: the numbers of words and brackets before it, and its position in bytes."""
 
     word: bytes
     tag: bytes
@@ -166,8 +166,8 @@ class Quote(NamedTuple):
 class EvalbSentence:
     """The kept words and all brackets of one line; bracket *i* is the *i*-th opened.
 
-    ``starts`` and ``ends`` count kept words, ``opened`` and ``closed`` bytes of the line. ``endless`` marks a line on
-    which EVALB repeats its last message until the error limit ends the run.
+    ``starts`` and ``ends`` count kept words, ``opened`` and ``closed`` bytes of the line. ``endless`` marks a line for which EVALB
+    repeats its last message until the error limit ends the run.
     """
 
     line: bytes
@@ -211,7 +211,7 @@ def read_sentence(line: bytes, rules: Rules, log: Log) -> EvalbSentence:
             if opened:
                 open_brackets.append(len(sentence.labels) - 1)
         elif line.startswith(b")", place):
-            # C's stack then has a negative index; it notices one step late, at the second such bracket.
+            # The stack of the C program then has a negative index, which it notices one step late, at the second such bracket.
             if len(open_brackets) < surplus:
                 log.message(TOO_MANY_CLOSE)
             if open_brackets:
@@ -237,11 +237,11 @@ def _skip_blanks(line: bytes, place: int) -> int:
 
 
 def _read_opening(sentence: EvalbSentence, place: int, rules: Rules, log: Log) -> tuple[int, bool]:
-    """Read from an opening bracket: where to go on, and whether a non-terminal was opened there."""
+    """Read an opening bracket; return where to continue, and whether it opened a non-terminal."""
     line = sentence.line
     found = _OPENING.match(line, place)
     assert found is not None
-    # A NUL neither ends a label nor a word, but it ends the C string that is made of them.
+    # A NUL does not end a label or a word for the scanner, but it ends the C string that holds it.
     label = found[1].partition(b"\0")[0]
     sentence.longest_label = max(sentence.longest_label, len(found[1]))
     after, follows = found.end(), line[found.end() : found.end() + 1]
@@ -264,7 +264,7 @@ def _read_opening(sentence: EvalbSentence, place: int, rules: Rules, log: Log) -
 
 
 def _read_terminal(sentence: EvalbSentence, tag: bytes, word: bytes, place: int, rules: Rules) -> None:
-    """Count a pre-terminal for the length, remember it if it is a quote, keep it unless its tag is deleted."""
+    """Read a preterminal: it adds to the length, is recorded if it is a quote, and is kept unless its tag is deleted."""
     if tag not in rules.not_in_length:
         sentence.length += 1
     if rules.is_quote(tag, word):
@@ -275,14 +275,14 @@ def _read_terminal(sentence: EvalbSentence, tag: bytes, word: bytes, place: int,
 
 
 LINE = 4999
-"""Bytes of a line, newline included."""
+"""The bytes of a line, newline included."""
 WORDS = 200
 BRACKETS = 200
 WORD = 99
 LABEL = 29
 QUOTES = 20
 TEXT = 999
-"""Bytes of a bracket's text in the DEBUG 2 trace."""
+"""The bytes of a bracket's text in the DEBUG 2 trace."""
 
 _LIST = 100
 _QUOTE_LABELS = 20

@@ -1,147 +1,46 @@
-"""Scoring line against line: EVALB's decision about each sentence, as values.
+"""Scoring of one line against another: EVALB's result for each sentence, as a value.
 
-EVALB's quote repair puts back a quotation mark that one side took for punctuation and the other for a word. It runs only
-when the two sides keep different numbers of words. Its double insertion of adjacent quotes changes what EVALB prints, and
-is kept.
+EVALB's quote repair puts back a quotation mark that one side treats as punctuation and the other as a word. It runs only if the two
+sides keep different numbers of words. It may insert one of two adjacent quotes twice; since that changes what EVALB prints, it is
+reproduced.
+
+Most lines are well formed and within EVALB's limits. A fast reader splits them at their opening brackets. The meaning of a part
+(``NP``, ``NN dog)))``) does not depend on its position, so each is analysed once and cached: corpora repeat their parts, and most
+of a line costs one dictionary look-up per bracket.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID
 from treegauge.metrics.evalb import reading as limits
-from treegauge.metrics.evalb.counting import (
-    DELETED,
-    MATCHED,
-    NOT_REACHED,
-    UNMATCHED,
-    SentenceComparison,
-    Side,
-    compare_sentences,
-    count_crossing,
-    side_of,
-)
-from treegauge.metrics.evalb.fast import ByteBracket, FastReader, FastSentence
+from treegauge.metrics.evalb.counting import SentenceComparison, compare_sentences, count_crossing, dump, side_of, trace_brackets
 from treegauge.metrics.evalb.reading import UNCLOSED, EvalbSentence, Log, Quote, Rules, read_sentence
 from treegauge.presets.prm import Parameters
 
-__all__ = ["SentenceResult", "dump", "repair_quotes", "score_lines", "trace_brackets"]
-
-
-def dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
-    """The words and brackets of both sides with their result codes; without a comparison all are "not reached"."""
-    if comparison is None:
-        gold_side, test_side = _not_reached(gold), _not_reached(test)
-        gold_tags, test_tags = [NOT_REACHED] * len(gold.words), [NOT_REACHED] * len(test.words)
-    else:
-        gold_side, test_side = comparison.gold, comparison.test
-        gold_tags = test_tags = comparison.tag_codes
-    head = b"-<1>---(wn1=%3d, bn1=%3d)-           -<2>---(wn2=%3d, bn2=%3d)-" % (
-        len(gold.words),
-        len(gold.labels),
-        len(test.words),
-        len(test.labels),
-    )
-    words = _two_columns(_words(gold, gold_tags), _words(test, test_tags), width=40)
-    brackets = _two_columns(_brackets(gold, gold_side), _brackets(test, test_side), width=32)
-    return b"\n".join([head, *words, b"", *brackets, b"", b"========", b""])
-
-
-def _not_reached(sentence: EvalbSentence) -> Side:
-    return Side([NOT_REACHED] * len(sentence.labels), sentence.labels)
-
-
-def _words(sentence: EvalbSentence, codes: Sequence[int]) -> Iterator[bytes]:
-    """One entry per word; an empty word has an empty entry."""
-    for number, (code, tag, word) in enumerate(zip(codes, sentence.tags, sentence.words, strict=True)):
-        yield b"%3d : %d : %-6s  %-16s" % (number, code, tag, word) if word else b""
-
-
-def _brackets(sentence: EvalbSentence, side: Side) -> Iterator[bytes]:
-    columns = zip(side.codes, sentence.starts, sentence.ends, side.labels, strict=True)
-    for number, column in enumerate(columns):
-        yield b"%3d : %d : %3d  %3d  %-6s" % (number, *column)
-
-
-def _two_columns(left: Iterator[bytes], right: Iterator[bytes], width: int) -> Iterator[bytes]:
-    """Entries side by side: six blanks between them, ``width`` blanks in place of an empty left one."""
-    for one, other in zip_longest(left, right, fillvalue=b""):
-        yield (one + b"      " if one else b" " * width) + other
-
-
-def trace_brackets(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side: Side, rules: Rules) -> Iterator[bytes]:
-    """The DEBUG 2 lines of matching and crossing, for sides before matching: every pair looked at, in order.
-
-    LABEL: same span, other label. BRACKET: a gold bracket whose span is not in test. EXTRA: a test bracket that
-    matched none and met none of its span. CROSSING: a gold bracket that a test bracket crosses.
-    """
-    gold_codes, test_codes = list(gold_side.codes), list(test_side.codes)
-    other_label = [False] * len(test_codes)
-    for i, label in enumerate(gold_side.labels):
-        met = False
-        for j, theirs in enumerate(test_side.labels):
-            codes, starts, ends = (gold_codes[i], test_codes[j]), (gold.starts[i], test.starts[j]), (gold.ends[i], test.ends[j])
-            yield b"1.res=%d, 2.res=%d, 1.start=%d, 2.start=%d, 1.end=%d, 2.end=%d\n" % (*codes, *starts, *ends)
-            if codes[0] == DELETED or codes[1] != UNMATCHED or starts[0] != starts[1] or ends[0] != ends[1]:
-                continue
-            met = True
-            if not rules.parameters.labelled or rules.same_label(label, theirs):
-                gold_codes[i] = test_codes[j] = MATCHED
-                break
-            other_label[j] = True
-            yield _excerpt(b"LABEL", gold, i)
-        if not met and gold_codes[i] != DELETED:
-            yield _excerpt(b"BRACKET", gold, i)
-    for j, code in enumerate(test_codes):
-        if code == UNMATCHED and not other_label[j]:
-            yield _excerpt(b"EXTRA", test, j)
-    yield from _trace_crossing(gold, gold_codes, test, test_codes)
-
-
-def _trace_crossing(
-    gold: EvalbSentence, gold_codes: Sequence[int], test: EvalbSentence, test_codes: Sequence[int]
-) -> Iterator[bytes]:
-    """The first gold bracket that each test bracket crosses, unless it was the one named last."""
-    gold_spans = [
-        (number, c, d)
-        for number, (c, d, code) in enumerate(zip(gold.starts, gold.ends, gold_codes, strict=True))
-        if code != DELETED
-    ]
-    last = None
-    for a, b, code in zip(test.starts, test.ends, test_codes, strict=True):
-        if code == DELETED:
-            continue
-        crossed = next((number for number, c, d in gold_spans if c < a < d < b or a < c < b < d), None)
-        if crossed is not None and crossed != last:
-            yield _excerpt(b"CROSSING", gold, crossed)
-            last = crossed
-
-
-def _excerpt(kind: bytes, sentence: EvalbSentence, bracket: int) -> bytes:
-    start, end = sentence.starts[bracket], sentence.ends[bracket]
-    return b"  %s[%d-%d]: %s\n" % (kind, start, end - 1, sentence.text(bracket))
+__all__ = ["FastReader", "Scorer", "SentenceResult", "repair_quotes", "score_lines"]
 
 
 def repair_quotes(gold: EvalbSentence, test: EvalbSentence, rules: Rules, log: Log) -> tuple[EvalbSentence, EvalbSentence]:
-    """Both sentences after the repair (they may still differ in length).
+    """Both sentences after the repair; they may still differ in length.
 
-    For each test quote in order, and each gold quote in order that stands at the same word index with another tag: if
-    one of the two tags is deleted and the other is not, the deleted one is put back and it and all later quotes of
-    its side move on by one. So a quote that was put back can meet the next test quote and be put back again.
+    For each test quote, and each gold quote at the same word index, in order: if the tag of one is deleted and that of the other is
+    not, the deleted quote is put back, and it and all later quotes of its side move on by one word. So a quote that was put back
+    can meet the next quote of the other side and be put back again.
     """
     if log.tracing:
         _trace_quotes(gold, test, log)
     ours, theirs = _Repair(gold, log), _Repair(test, log)
     for i, test_quote in enumerate(test.quotes):
         index = theirs.indices[i]
-        # Indices never decrease along the list, so the gold quotes at one index stand together; once one of them is
-        # put back, it and the rest have moved on.
+        # Indices never decrease along the list, so the gold quotes at one index are adjacent; once one of them is put back, it and
+        # the rest have moved on.
         for j in range(bisect_left(ours.indices, index), bisect_right(ours.indices, index)):
             gold_quote = gold.quotes[j]
             gold_deleted, test_deleted = gold_quote.tag in rules.deleted_tags, test_quote.tag in rules.deleted_tags
@@ -154,7 +53,7 @@ def repair_quotes(gold: EvalbSentence, test: EvalbSentence, rules: Rules, log: L
 
 
 class _Repair:
-    """A copy of a sentence that quotes can be put back into, and the word index of each of its quotes."""
+    """A copy of a sentence into which quotes can be put back, and the word index of each of its quotes."""
 
     def __init__(self, sentence: EvalbSentence, log: Log) -> None:
         self.sentence = replace(
@@ -168,7 +67,7 @@ class _Repair:
         self._log = log
 
     def put_back(self, number: int) -> None:
-        """Insert a quote among the words: later brackets move on, brackets open around it grow, later quotes follow."""
+        """Insert a quote among the words: brackets around it grow, and later brackets and quotes move on."""
         sentence, quote, index = self.sentence, self.sentence.quotes[number], self.indices[number]
         sentence.words.insert(index, quote.word)
         sentence.tags.insert(index, quote.tag)
@@ -190,7 +89,7 @@ def _move_on(numbers: list[int], first: int) -> None:
 
 
 def _is_open(sentence: EvalbSentence, bracket: int, quote: Quote) -> bool:
-    """Whether a bracket opened before the quote is closed after it, or never."""
+    """Whether a bracket that was opened before the quote is closed after it, or never."""
     return sentence.closed[bracket] == UNCLOSED or sentence.closed[bracket] > quote.place
 
 
@@ -200,13 +99,136 @@ def _trace_quotes(gold: EvalbSentence, test: EvalbSentence, log: Log) -> None:
             log.trace(b"%d: %s - %s\n" % (quote.words, quote.tag, quote.word))
 
 
+Terminal = tuple[bytes, bytes]
+"""Tag and word."""
+ByteBracket = tuple[int, int, bytes]
+"""Start, end, label."""
+
+_PART = re.compile(rb"([^\s()\0]*)(?:\s+(?:([^\s()\0]*)(\)[\s)]*))?|(\)[\s)]*))?")
+_MOST_PARTS = 500_000
+"""The largest number of cached parts; beyond it the cache is emptied, so that memory stays bounded."""
+
+
+class FastSentence(NamedTuple):
+    """A well-formed line: the kept words with their tags, the brackets that count (in the order they close), the length."""
+
+    terminals: list[Terminal]
+    brackets: list[ByteBracket]
+    length: int
+
+
+class _Irregular(Exception):
+    """A part that only the exact scanner can read."""
+
+
+_KEPT, _OPENS, _DROPPED, _KEPT_FREE, _DROPPED_FREE = range(5)
+"""The kind of a part: a kept terminal, a non-terminal, a deleted terminal, and terminals of both kinds that add no length."""
+
+_PartAnalysis = tuple[int, Any, int]
+"""The kind of a part; its terminal if kept, its label if that counts, or ``None``; the number of brackets that close after it."""
+
+
+class _PartCache(dict[bytes, _PartAnalysis]):
+    """The cache of analysed parts; a new part is analysed when it is first looked up."""
+
+    def __init__(self, analyse: Callable[[bytes], _PartAnalysis]) -> None:
+        super().__init__()
+        self._analyse = analyse
+
+    def __missing__(self, part: bytes) -> _PartAnalysis:
+        self[part] = analysed = self._analyse(part)
+        return analysed
+
+
+class FastReader:
+    r"""A reader of lines with one set of rules.
+
+    >>> from treegauge.presets.prm import Parameters
+    >>> reader = FastReader(Rules(Parameters(delete_labels=(b"TOP", b"."))), {})
+    >>> reader.read(b"(TOP (S (NP-SBJ (NN cats)) (VP (V sleep)) (. .)))\n").brackets
+    [(0, 1, b'NP'), (1, 2, b'VP'), (0, 2, b'S')]
+    >>> reader.read(b"(TOP (S (NP (NN cats)))\n") is None
+    True
+    """
+
+    def __init__(self, rules: Rules, label_classes: dict[bytes, bytes]) -> None:
+        self._rules = rules
+        self._classes = label_classes
+        self._parts = _PartCache(self._analyse)
+        self._terminals: dict[Terminal, Terminal] = {}
+
+    def read(self, line: bytes) -> FastSentence | None:
+        """The sentence of a well-formed line, or ``None``."""
+        parts = line.split(b"(")
+        if len(line) > limits.LINE or len(parts) > limits.BRACKETS + 1 or (parts[0] and not parts[0].isspace()):
+            return None
+        del parts[0]
+        if len(self._parts) > _MOST_PARTS:
+            self._parts.clear()
+            self._terminals.clear()
+        try:
+            return self._assemble(parts)
+        except (_Irregular, IndexError):
+            return None
+
+    def _assemble(self, parts: list[bytes]) -> FastSentence | None:
+        """The sentence of these parts; an IndexError if a bracket closes that was not opened."""
+        terminals: list[Terminal] = []
+        brackets: list[ByteBracket] = []
+        stack: list[tuple[int, bytes | None]] = []
+        words = length = 0
+        # The order of the branches is that of their frequency.
+        for kind, what, closes in map(self._parts.__getitem__, parts):
+            if kind == _KEPT:
+                terminals.append(what)
+                words += 1
+            elif kind == _OPENS:
+                stack.append((words, what))
+            elif kind == _DROPPED:
+                length += 1
+            elif kind == _KEPT_FREE:
+                terminals.append(what)
+                words += 1
+                length -= 1
+            while closes:
+                start, label = stack.pop()
+                if label is not None and start != words:
+                    brackets.append((start, words, label))
+                closes -= 1
+        return None if stack else FastSentence(terminals, brackets, words + length)
+
+    def _analyse(self, part: bytes) -> _PartAnalysis:
+        found = _PART.fullmatch(part)
+        if found is None or len(found[1]) > limits.LABEL:
+            raise _Irregular
+        label, word, after_word, after_label = found.groups()
+        if word is None:
+            return _OPENS, self._label_class(label), (after_label or b"").count(b")")
+        if len(word) > limits.WORD or self._rules.is_quote(label, word):
+            raise _Irregular
+        free = label in self._rules.not_in_length
+        closes = after_word.count(b")") - 1
+        if label in self._rules.deleted_tags:
+            return (_DROPPED_FREE if free else _DROPPED), None, closes
+        # Equal terminals are one object, so that equal sentences are compared by identity.
+        terminal = self._terminals.setdefault((label, word), (label, word))
+        return (_KEPT_FREE if free else _KEPT), terminal, closes
+
+    def _label_class(self, label: bytes) -> bytes | None:
+        """The key of a label in a bracket: the same for equal labels, ``None`` if it does not count."""
+        counted = self._rules.counted_label(label)
+        if counted is None:
+            return None
+        return self._classes.get(counted, counted) if self._rules.parameters.labelled else b""
+
+
 class SentenceResult(NamedTuple):
     """The row of one sentence, with its messages, remarks, trace and dump.
 
-    ``length`` is the gold length by which sentences are cut off; ``gold`` and ``test`` are the brackets that count.
-    ``messages`` are EVALB's, without the line number; ``endless`` says that EVALB repeats the last one until its
-    error limit ends the run. ``remarks`` are ours, where EVALB's own result would be undefined. ``trace`` (DEBUG 2)
-    has one piece more than there are messages, ``dump`` (DEBUG 1) follows the row.
+    ``length`` is the gold length, which is compared with the cutoff; ``gold`` and ``test`` are the numbers of brackets that count.
+    ``messages`` are EVALB's, without the line number; ``endless``: EVALB repeats the last one until its error limit ends the run.
+    ``remarks`` are ours, where EVALB's own result would be undefined. ``trace`` (DEBUG 2) has one piece more than there are
+    messages; ``dump`` (DEBUG 1) is printed after the row.
     """
 
     id: int
@@ -226,9 +248,9 @@ class SentenceResult(NamedTuple):
 
 
 def score_lines(gold_lines: Iterable[bytes], test_lines: Iterable[bytes], parameters: Parameters) -> Iterator[SentenceResult]:
-    r"""The result of each pair of lines, in order; lines carry their newline.
+    r"""The result of each pair of lines, in order; lines include their newline.
 
-    Where one file has more lines than the other, one result of status UNPAIRED comes last.
+    If one file has more lines than the other, the last result has the status UNPAIRED.
 
     >>> [result] = score_lines([b"(S (NP (NN a)) (VP (V b)))\n"], [b"(S (NN a) (VP (V b)))\n"], Parameters())
     >>> result.matched, result.gold, result.test, result.tags
@@ -238,13 +260,13 @@ def score_lines(gold_lines: Iterable[bytes], test_lines: Iterable[bytes], parame
 
 
 class Scorer:
-    """Scores pairs of lines; the exact way always works, the fast way for plain lines only."""
+    """A scorer of pairs of lines: fast for well-formed lines, and exactly as EVALB for all others."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._debug = parameters.debug
         self._rules = Rules(parameters)
         classes = self._rules.label_classes()
-        # Without classes the greedy order matters, and a dump wants every bracket: both need the exact way.
+        # Without classes the greedy order matters, and a dump shows every bracket: the fast reader can do neither.
         self._fast = None if classes is None or parameters.debug > 0 else FastReader(self._rules, classes)
 
     def score(self, number: int, gold_line: bytes, test_line: bytes) -> SentenceResult:
@@ -271,7 +293,7 @@ class Scorer:
             yield SentenceResult(number + 1, 0, UNPAIRED, messages=(text,))
 
     def unpaired_gold(self, number: int, line: bytes) -> SentenceResult:
-        """A gold line without test line: it is read, with what that has to say, and then reported."""
+        """The result for a gold line without a test line: it is read, with all messages, and then reported."""
         log = Log(tracing=self._debug > 1)
         gold = read_sentence(line, self._rules, log)
         if not gold.endless:
@@ -308,7 +330,7 @@ class Scorer:
                     if len(text) > limits.TEXT:
                         log.remarks.append(limits.text_remark(number))
             else:
-                # A line for each pair of brackets: beyond EVALB's own limit it would only fill the disk.
+                # There is a line for each pair of brackets; beyond EVALB's own limit that would only fill the disk.
                 log.remarks.append(b"line %d: too many brackets for the DEBUG 2 trace, which is left out" % number)
         return compare_sentences(gold, test, self._rules)
 
@@ -337,17 +359,12 @@ class Scorer:
             endless=gold.endless or (test is not None and test.endless),
             remarks=(*remarks, *log.remarks),
             trace=log.pieces() if log.tracing else (),
-            dump=_dump(gold, test, comparison) if self._debug > 0 and test is not None else b"",
+            dump=dump(gold, test, comparison) if self._debug > 0 and test is not None else b"",
         )
 
 
-def _dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
-    """The DEBUG 1 dump, whose module few runs need."""
-    return dump(gold, test, comparison)
-
-
 def _mismatch(gold: list[bytes], test: list[bytes], rules: Rules) -> bytes | None:
-    """The message for sentences that are not the same words, or ``None``."""
+    """EVALB's message if the words of two sentences differ, or ``None``."""
     if len(gold) != len(test):
         return b"Length unmatch (%d|%d)" % (len(gold), len(test))
     if gold != test:
@@ -358,7 +375,7 @@ def _mismatch(gold: list[bytes], test: list[bytes], rules: Rules) -> bytes | Non
 
 
 def _score_fast(number: int, gold: FastSentence, test: FastSentence, rules: Rules) -> SentenceResult:
-    """The result for two well-formed lines; labels are classes, so equal labels are equal bytes."""
+    """The result for two well-formed lines, whose labels are classes: equal labels are equal bytes."""
     words = len(gold.terminals)
     if not test.terminals:
         return SentenceResult(number, gold.length, SKIP)
@@ -374,9 +391,9 @@ def _score_fast(number: int, gold: FastSentence, test: FastSentence, rules: Rule
 
 
 def _match_fast(gold: list[ByteBracket], test: list[ByteBracket]) -> tuple[int, int]:
-    """The number of matched and of crossing brackets of two trees.
+    """The numbers of matched and of crossing brackets of two trees.
 
-    Brackets of one tree do not cross, so a test bracket on the span of a gold bracket crosses nothing.
+    Brackets of one tree do not cross, so a test bracket with the span of a gold bracket crosses nothing.
     """
     if gold == test:
         return len(gold), 0

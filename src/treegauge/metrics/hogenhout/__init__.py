@@ -1,4 +1,4 @@
-"""Hogenhout & Matsumoto 1996: brackets counted with care, with and without a person's judgement.
+"""Hogenhout & Matsumoto 1996: a careful count of brackets, with or without a person's judgements.
 
     >>> import treegauge
     >>> from treegauge import alignment

@@ -1,19 +1,17 @@
-"""The items of the regular test: which brackets match, cross, are spurious, and inherit that from their parents.
+"""The paper's items: brackets that match, cross or are spurious, and that inherit this from their parents.
 
-TTB and TPB count the brackets of treebank and parser; a parser's bracket is an exact match (EM), a crossing error (CE) or
-spurious (SP: neither). PINH are crossing errors whose direct parent crosses too; TINH are reproduced treebank brackets whose
-direct parent was reproduced too. Brackets are compared without labels. Brackets with gaps are sets of words: they match if
-these are the same, and cross if they share words and neither holds all of the other's.
+TTB and TPB are the numbers of brackets of the treebank and of the parser. A parser bracket is an exact match (EM), a crossing error
+(CE) or spurious (SP: neither). PINH are crossing errors whose direct parent crosses too; TINH are reproduced treebank brackets
+whose direct parent was reproduced too. Brackets are compared without labels. Brackets with gaps are sets of words: they match if
+the sets are equal, and cross if they share words and neither contains the other.
 
-The paper's preprocessing, each step of which can be left out: punctuation, empty, double and one-word brackets.
+Before counting, the paper removes punctuation and empty, double and one-word brackets; each step can be left out. The first two
+steps are settings of the preset, which apply when trees become brackets; the last two are done here. A double bracket has the span
+of its parent: the chain becomes one bracket that keeps all its labels.
 
-The first two steps happen where trees become brackets, so they are settings of the preset; the last two happen here. A double
-bracket is one with the span of its parent: the chain becomes one bracket that keeps all its labels.
-
-A person's judgements of brackets, as a value: the seam between the human check and the counts.
-
-A bracket is named by its sentence (the gold sentence's number, from 0), its span over the words that preprocessing left, and
-its label; a collapsed chain is named by its labels from the top, joined by ``+``. A label of None stands for any.
+A person's judgements refer to brackets by the number of the gold sentence (from 0), the span over the words that preprocessing
+left, and the label; the label of a collapsed chain is its labels from the top, joined by ``+``. A label of None stands for any
+label.
 """
 
 from __future__ import annotations
@@ -25,14 +23,13 @@ from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, nearest_kept
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName
 from treegauge.metrics.matching import crossing, partners
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int64
+from treegauge.trees.treebank import Int64, Mask
 
 __all__ = [
     "READINGS",
@@ -46,7 +43,7 @@ __all__ = [
     "check_steps",
     "crossing_histogram",
     "find_items",
-    "inherited",
+    "inherits_match",
     "preprocess",
     "preset_keeping",
 ]
@@ -54,19 +51,17 @@ __all__ = [
 STEPS = ("punctuation", "empty", "double", "one-word")
 """The preprocessing steps: brackets that are dropped from both trees, in this order."""
 
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class ProcessedBrackets:
-    """Brackets after preprocessing, and for each bracket before it the row it became part of (-1: dropped)."""
+    """The brackets ``before`` and after preprocessing, and for each bracket before it the row that it ``became`` (-1: dropped)."""
 
     brackets: Brackets
     before: Brackets
     became: Int64
 
     def labelled(self, labels: Collection[str]) -> Mask:
-        """A mask of the brackets with one of the labels somewhere in their chain; all of them if none is given."""
+        """A mask of the brackets with one of the labels in their chain; all brackets if no labels are given."""
         if not labels:
             return np.ones(self.brackets.n_brackets, dtype=np.bool_)
         wanted = np.array([label in labels for label in self.before.labels], dtype=np.bool_)[self.before.label]
@@ -86,14 +81,14 @@ class ProcessedBrackets:
 
 
 def check_steps(keep: Collection[str]) -> None:
-    """Refuse a step that the paper does not have."""
+    """Refuse the name of a step that does not exist."""
     for step in keep:
         if step not in STEPS:
             raise UnknownName("preprocessing step", step, STEPS)
 
 
 def preset_keeping(preset: Preset, keep: Collection[str]) -> Preset:
-    """The preset with the first two steps left out as asked."""
+    """The preset without the first two preprocessing steps, if they are in ``keep``."""
     if "punctuation" in keep:
         preset = replace(preset, delete_tags=frozenset())
     if "empty" in keep:
@@ -102,7 +97,7 @@ def preset_keeping(preset: Preset, keep: Collection[str]) -> Preset:
 
 
 def preprocess(brackets: Brackets, keep: Collection[str] = ()) -> ProcessedBrackets:
-    """Brackets without empty, double and one-word ones, except the kinds in ``keep``."""
+    """The brackets that are not empty, double or one-word, except for the kinds in ``keep``."""
     now = brackets
     became: Int64 = np.arange(brackets.n_brackets)
     for step, dropped_by, chain in (("empty", _empty, False), ("double", _double, True), ("one-word", _one_word, False)):
@@ -121,7 +116,7 @@ def _empty(brackets: Brackets) -> Mask:
 
 
 def _double(brackets: Brackets) -> Mask:
-    """Brackets with the span of their parent, in their own tree."""
+    """A mask of the brackets with the span of their parent, in their own tree."""
     parent = brackets.parent
     if not brackets.n_brackets:
         return np.zeros(0, dtype=np.bool_)
@@ -134,7 +129,7 @@ def _double(brackets: Brackets) -> Mask:
 
 
 def _one_word(brackets: Brackets) -> Mask:
-    """Brackets around a single word of the gold tokenisation, or a part of one."""
+    """A mask of the brackets around a single word of the gold tokenisation, or a part of one."""
     words_before = np.append(0, np.cumsum(brackets.counted))
     first = brackets.token_offset[:-1][brackets.sentence]
     words = words_before[first + brackets.end] - words_before[first + brackets.start]
@@ -145,14 +140,17 @@ def _one_word(brackets: Brackets) -> Mask:
 
 
 READINGS = ("nontop", "literal", "parse", "both")
-"""The readings of *inherited*, of a reproduced bracket: its treebank parent was reproduced (``literal``, the printed words); the
-same, but the bracket around the whole sentence is nobody's parent (``nontop``, which gives the paper's own example); its parent in
-the *parse* is an exact match (``parse``); both parents are (``both``)."""
+"""The readings of *inherited*, for a reproduced bracket.
+
+``literal``: its parent in the treebank was reproduced, as the paper says. ``nontop``: the same, but the bracket around the whole
+sentence is not counted as a parent, which gives the numbers of the paper's example. ``parse``: its parent in the *parse* is an
+exact match. ``both``: both parents are.
+"""
 
 
 @dataclass(frozen=True)
 class Items:
-    """The kind of each bracket: ``partner`` and ``reproduced`` per treebank bracket, the rest per parser bracket."""
+    """The kinds of all brackets: ``partner`` and ``reproduced`` for treebank brackets, the other masks for parser brackets."""
 
     gold: ProcessedBrackets
     test: ProcessedBrackets
@@ -178,12 +176,12 @@ def find_items(pair: Pair, keep: Collection[str] = ()) -> Items:
 
 
 def _of_parent(mask: Mask, parent: Int64) -> Mask:
-    """Whether there is a parent for which the mask holds."""
+    """For each bracket, whether it has a parent that is in the mask."""
     return np.append(mask, False)[parent]
 
 
-def inherited(items: Items, reading: str) -> Mask:
-    """A mask of the reproduced treebank brackets that inherit that from their parent (see :data:`READINGS`)."""
+def inherits_match(items: Items, reading: str) -> Mask:
+    """A mask of the reproduced treebank brackets whose parent was reproduced too, by one of the :data:`READINGS`."""
     gold, test = items.gold.brackets, items.test.brackets
     by_treebank = items.reproduced & _of_parent(items.reproduced, gold.parent)
     if reading == "literal":
@@ -207,8 +205,8 @@ def crossing_histogram(crossing_errors: Int64) -> Int64:
 class Verdict(Enum):
     """A person's verdict on a bracket.
 
-    *Accepted* means that it fits the right interpretation in the style of bracketing the parser aims at, whatever the treebank's
-    style is.
+    *Accepted* means that the bracket is right for the correct interpretation of the sentence, in the parser's style of bracketing,
+    even if the treebank's style differs.
     """
 
     ACCEPTED = "accepted"
@@ -216,7 +214,7 @@ class Verdict(Enum):
 
 
 class BracketKey(NamedTuple):
-    """The name of a test bracket; ``blocks`` are the spans of one that has gaps."""
+    """The identity of a test bracket; ``blocks`` are the spans of a bracket with gaps."""
 
     sentence: int
     start: int
@@ -236,8 +234,7 @@ class BracketToJudge(NamedTuple):
 class Judgements(Mapping[BracketKey, Verdict]):
     """Verdicts on the brackets of one system; ``otherwise`` is the verdict on crossing and spurious brackets not among them.
 
-    A bracket is looked up by its label first, then as one of any label. Exact matches without a verdict are accepted, as in the
-    paper.
+    A bracket is looked up with its label first, then with any label. Exact matches without a verdict are accepted, as in the paper.
 
     >>> judged = Judgements({BracketKey(0, 2, 5): Verdict.ACCEPTED, BracketKey(1, 0, 3, "NP"): Verdict.REJECTED})
     >>> judged.of(0, 2, 5, "PP").value, judged.of(1, 0, 3, "NP").value, judged.of(1, 0, 3, "VP")
@@ -262,7 +259,7 @@ class Judgements(Mapping[BracketKey, Verdict]):
         return len(self.verdicts)
 
     def sha256(self) -> str:
-        """A hash of what was said, for signatures; the order does not matter."""
+        """A hash of all verdicts, whatever their order, for signatures."""
         lines = sorted(
             f"{key.sentence} {key.start} {key.end} {key.label!r} {verdict.value}{f' {key.blocks}' if key.blocks else ''}"
             for key, verdict in self.items()

@@ -1,6 +1,6 @@
-"""Hogenhout & Matsumoto's items and measures as a metric like any other.
+"""Hogenhout & Matsumoto's metric: their items and the twelve measures of their Table 3.
 
-The twelve measures of the paper's Table 3, from its items.
+The items of the paper's Table 1, for its parsers A and B:
 
     >>> table1 = {
     ...     "A": dict(TTB=11400, TPB=8671, EMA=6748, EMR=0, CEA=204, CER=690, SPA=956, SPR=73,
@@ -9,7 +9,7 @@ The twelve measures of the paper's Table 3, from its items.
     ...               PINH=470, PNINH=323, TINH=5426, TNINH=1432),
     ... }
 
-Table 4 follows; Generation Rate and Spurious Reject are lost in the scan of the paper:
+From them follows its Table 4; in the scan of the paper, Generation Rate and Spurious Reject cannot be read:
 
     >>> for name, title in MEASURES.items():
     ...     print(f"{title:16}", *(f"{100 * measures(items)[name]:.1f}%" for items in table1.values()))
@@ -26,12 +26,8 @@ Table 4 follows; Generation Rate and Spurious Reject are lost in the scan of the
     P-inheritance    58.5% 59.3%
     T-inheritance    77.2% 79.1%
 
-The items that compare two systems: YY, YN, NY, NN, the treebank brackets that both, only A, only B, neither reproduced.
-
-Parse Base: how ambiguous a grammar is, as the number of parses a word.
-
-Hogenhout & Matsumoto 1996, section 7: the geometric mean over all sentences of the n-th root of p, for sentences of n words with
-p parses.
+Two systems are compared by YY, YN, NY and NN, the numbers of treebank brackets that both, only A, only B, or neither reproduced
+(:func:`comparative_rows`). The ambiguity of a grammar is its Parse Base (:func:`parse_base`, section 7 of the paper).
 """
 
 from __future__ import annotations
@@ -42,11 +38,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.bit_sets import BitSets
+from treegauge.metrics.compact_rows import BitSets
 from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
@@ -57,12 +52,12 @@ from treegauge.metrics.hogenhout.items import (
     Verdict,
     check_steps,
     find_items,
-    inherited,
+    inherits_match,
     preset_keeping,
 )
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int64
+from treegauge.trees.treebank import Int64, Mask
 
 __all__ = [
     "COMPARATIVE",
@@ -96,10 +91,10 @@ MEASURES = {
 
 
 def measures(items: Mapping[str, Any], *, with_emr: bool = False) -> Rates:
-    """The measures that the items allow: all twelve with a person's check (EMA ... SPR), else those that need no person.
+    """The measures of some items: all twelve if they include a person's judgements (EMA ... SPR), else those that need none.
 
-    ``with_emr`` counts rejected exact matches in Test Noise and Problem Rate, which the paper's formulas leave out (it had none).
-    While crossing or spurious brackets are ``unjudged``, the measures that need all verdicts are nan.
+    ``with_emr`` counts rejected exact matches in Test Noise and Problem Rate; the paper's formulas leave them out, since it had
+    none. As long as crossing or spurious brackets are ``unjudged``, the measures that need all verdicts are nan.
 
     >>> checked = dict(TTB=7, TPB=9, EMA=3, EMR=2, CEA=1, CER=1, SPA=2, SPR=0, PINH=1, PNINH=1, TINH=1, TNINH=4)
     >>> round(measures(checked)["test_noise"], 3), round(measures(checked, with_emr=True)["test_noise"], 3)
@@ -108,10 +103,10 @@ def measures(items: Mapping[str, Any], *, with_emr: bool = False) -> Rates:
     ttb, tpb = items["TTB"], items["TPB"]
     rates: Rates = {"generation_rate": ratio(tpb, ttb)}
     if "EMA" in items:
-        rates |= _checked(items, with_emr)
+        rates |= _judged_measures(items, with_emr)
     else:
         rates |= {
-            # By structure, reproduced treebank brackets and exact matches of the parser are not the same number.
+            # With the option structure, the numbers of reproduced treebank brackets and of exact matches differ.
             "recall_hard": ratio(items["TINH"] + items["TNINH"], ttb),
             "precision_hard": ratio(items["EM"], tpb),
             "spuriousness": ratio(items["SP"], tpb),
@@ -121,10 +116,10 @@ def measures(items: Mapping[str, Any], *, with_emr: bool = False) -> Rates:
     return rates
 
 
-def _checked(items: Mapping[str, Any], with_emr: bool) -> Rates:
+def _judged_measures(items: Mapping[str, Any], with_emr: bool) -> Rates:
     ema, emr, cea, cer, spa, spr = (items[name] for name in ("EMA", "EMR", "CEA", "CER", "SPA", "SPR"))
     unjudged = items.get("unjudged", 0)
-    # A whole of 0 makes a rate nan: that is what a rate is worth while verdicts are missing.
+    # Dividing by 0 makes a rate nan, which it is while verdicts are missing.
     all_judged = unjudged == 0
     ttb, tpb = items["TTB"] * all_judged, items["TPB"] * all_judged
     ema_in_treebank = items.get("EMA_treebank", ema)
@@ -140,9 +135,6 @@ def _checked(items: Mapping[str, Any], with_emr: bool) -> Rates:
         "test_noise": ratio(cea + spa + spr + also_rejected, tpb),
         "problem_rate": ratio(cea + spr + also_rejected, tpb),
     }
-
-
-Mask = NDArray[np.bool_]
 
 
 def _labels(word: str) -> tuple[str, ...] | None:
@@ -161,13 +153,14 @@ def _kept_step(word: str) -> tuple[str, ...] | None:
 class Hogenhout(Metric):
     """Unlabelled brackets as exact match, crossing error or spurious, their inheritance, and the measures made of them.
 
-    * ``structure``: only brackets with one of these labels. TTB, TINH and TNINH go by the treebank's label, all others by the
-      parser's; so Recall-hard is the share of the treebank's PPs (say) that were reproduced, whatever label they got.
+    * ``structure``: count only brackets with one of these labels. For TTB, TINH and TNINH the label in the treebank decides, for
+      all others the parser's label; so Recall-hard is the share of the treebank's PPs, say, that were reproduced, whatever their
+      label.
     * ``reading``: what TINH counts, one of :data:`~treegauge.metrics.hogenhout.items.READINGS`.
     * ``keep``: preprocessing steps to leave out, of ``punctuation``, ``empty``, ``double``, ``one-word``.
     * ``with_emr``: whether Test Noise and Problem Rate count rejected exact matches, once there are a person's verdicts.
 
-    :meth:`with_judgements` takes up a person's verdicts: with them there are the items EMA ... SPR and all twelve measures.
+    :meth:`with_judgements` adds a person's verdicts: with them there are the items EMA ... SPR and all twelve measures.
 
     >>> Hogenhout.with_options("structure=PP,NP", "literal", "keep-double").options["structure"]
     ('PP', 'NP')
@@ -200,15 +193,15 @@ class Hogenhout(Metric):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Every setting that could change the score; ``with_emr`` cannot without verdicts."""
+        """Every setting that could change the score; without judgements, ``with_emr`` cannot."""
         return {name: value for name, value in super().options.items() if name != "with_emr"}
 
     def preset_for(self, preset: Preset | None) -> Preset:
-        """The preset to prepare trees with: the first two preprocessing steps are its business."""
+        """The preset by which to prepare trees; it does the first two preprocessing steps, unless they are left out."""
         return preset_keeping(super().preset_for(preset), self.keep)
 
     def with_judgements(self, judgements: Judgements) -> JudgedHogenhout:
-        """The metric that takes up a person's verdicts."""
+        """The metric with a person's verdicts."""
         return JudgedHogenhout(self.structure, self.reading, self.keep, self.with_emr, judgements)
 
     def rows(self, pair: Pair) -> Rows:
@@ -223,7 +216,7 @@ class Hogenhout(Metric):
     def _columns(self, pair: Pair, items: Items) -> list[Int64]:
         gold, test = items.gold.brackets, items.test.brackets
         in_gold, in_test = items.gold.labelled(self.structure), items.test.labelled(self.structure)
-        passed_on = inherited(items, self.reading)
+        passed_on = inherits_match(items, self.reading)
         of_test = [np.ones_like(in_test), items.exact, items.crosses, items.spurious, items.crosses_with_parent]
         of_test.append(items.crosses & ~items.crosses_with_parent)
         of_gold = [passed_on, items.reproduced & ~passed_on]
@@ -232,7 +225,7 @@ class Hogenhout(Metric):
         return columns + [gold.per_sentence(mask & in_gold) for mask in of_gold]
 
     def reproduced(self, pair: Pair) -> BitSets:
-        """The treebank brackets that count (TTB of them, in the tree's order) and were reproduced, as bits."""
+        """The treebank brackets that were reproduced; bit i is the i-th of the TTB brackets that count, in the tree's order."""
         items = self._items(pair)
         counted = items.gold.labelled(self.structure)
         sentence = items.gold.brackets.sentence[counted]
@@ -282,7 +275,7 @@ class JudgedHogenhout(Hogenhout):
 
 
 def verdicts_on(items: Items, pair: Pair, judgements: Judgements) -> tuple[Mask, Mask]:
-    """Masks of the accepted and of the rejected parser brackets; an exact match is accepted unless it was judged otherwise."""
+    """Masks of the accepted and of the rejected parser brackets; an exact match is accepted unless it was judged."""
     accepted = np.zeros(len(items.exact), dtype=np.bool_)
     rejected = np.zeros(len(items.exact), dtype=np.bool_)
     exact: list[bool] = items.exact.tolist()
@@ -296,7 +289,7 @@ def verdicts_on(items: Items, pair: Pair, judgements: Judgements) -> tuple[Mask,
 
 
 def _keys(items: Items, pair: Pair) -> list[BracketKey]:
-    """The name of each parser bracket."""
+    """The key of each parser bracket."""
     test = items.test.brackets
     chains = items.test.chains(range(test.n_brackets))
     places = zip(pair.index[test.sentence].tolist(), test.start.tolist(), test.end.tolist(), strict=True)
@@ -305,8 +298,10 @@ def _keys(items: Items, pair: Pair) -> list[BracketKey]:
 
 
 def brackets_to_judge(pair: Pair, metric: Hogenhout, *, exact: bool = False) -> list[BracketToJudge]:
-    """The parser brackets that a person is to judge, sentence by sentence: crossing errors and spurious ones, exact matches on
-    request."""
+    """The parser brackets that a person is to judge, sentence by sentence.
+
+    They are the crossing errors and the spurious brackets, and, with ``exact``, also the exact matches.
+    """
     items = find_items(pair, metric.keep)
     asked = items.test.labelled(metric.structure) & (~items.exact | exact)
     kinds = np.where(items.exact, "EM", np.where(items.crosses, "CE", "SP")).tolist()
@@ -320,7 +315,7 @@ COMPARATIVE = ("YY", "YN", "NY", "NN")
 def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout | None = None) -> Int64:
     """YY, YN, NY, NN of each sentence, for two systems against the same treebank and the same sentences of it.
 
-    The metrics say which brackets count; they may differ in the judgements only. A rejected exact match is not reproduced.
+    The metrics decide which brackets count; they may differ in their judgements only. A rejected exact match is not reproduced.
 
     >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
@@ -342,7 +337,7 @@ def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout 
 
 
 def rows_of_bits(a: BitSets | Rows, b: BitSets | Rows, brackets: Sequence[int] | Int64) -> Int64:
-    """YY, YN, NY, NN of each sentence, from its ``brackets`` (TTB) and what :meth:`Metric.reproduced` gives for two systems.
+    """YY, YN, NY, NN of each sentence, from its number of brackets (TTB) and those that two systems reproduced.
 
     >>> rows_of_bits(np.array([0b0011], object), np.array([0b1111], object), [4]).tolist()
     [[2, 0, 2, 0]]
@@ -353,7 +348,7 @@ def rows_of_bits(a: BitSets | Rows, b: BitSets | Rows, brackets: Sequence[int] |
 
 
 class ParseBase(NamedTuple):
-    """The mean, over how many sentences it goes, and how many had no parse (or no word) and are left out."""
+    """The mean, the number of sentences in it, and the number of those left out because they have no parse or no words."""
 
     value: float
     sentences: int
@@ -361,9 +356,9 @@ class ParseBase(NamedTuple):
 
 
 def parse_base(sentences: Iterable[tuple[int, float]]) -> ParseBase:
-    """The geometric mean of p^(1/n) over sentences given as (n words, p parses); nan if no sentence has a parse.
+    """Parse Base, the number of parses per word: the geometric mean of p^(1/n) over sentences given as (n words, p parses).
 
-    p may be any integer, however large, or infinite.
+    p may be any integer, however large, or infinite. The mean is nan if no sentence has a parse.
 
     >>> parse_base([(2, 4), (3, 8), (5, 0)])
     ParseBase(value=2.0, sentences=2, left_out=1)
@@ -377,6 +372,6 @@ def parse_base(sentences: Iterable[tuple[int, float]]) -> ParseBase:
             logs.append(math.log(n_parses) / n_words)
         else:
             left_out += 1
-    # A sum of logarithms of which one is infinite is infinite; fsum would refuse it beside large terms.
+    # If one logarithm is infinite, so is the sum; fsum may raise an error there.
     mean = (math.inf if math.inf in logs else math.fsum(logs) / len(logs)) if logs else math.nan
     return ParseBase(math.exp(mean), len(logs), left_out)

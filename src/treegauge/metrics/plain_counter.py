@@ -1,6 +1,7 @@
-"""Plain sentences of two files, counted from the scanner's columns by a kernel; other sentences are listed for slower code.
+"""Counting of plain sentences by a kernel, from the columns of the scanner; other sentences are marked for slower code.
 
-A :class:`PlainCounter` keeps for each label and each word what the kernel must know of it, and adds to that only what is new.
+:mod:`treegauge.metrics.count_kernels` defines which sentences are plain. A :class:`PlainCounter` keeps the tables of labels and
+words that the kernel needs, and extends them as new labels and words are read.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.brackets import LabelNumbers
+from treegauge.alignment.counted_brackets import LabelNumbers
 from treegauge.alignment.words import plain_word
 from treegauge.compiled import Kernels, kernels
 from treegauge.io.bracketed_columns import TreeColumns
@@ -33,7 +34,7 @@ __all__ = [
     "PresetRules",
     "TreeSlice",
     "counter",
-    "joined",
+    "join_counts",
 ]
 
 DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16
@@ -45,13 +46,13 @@ _COLUMNS, _ROOMS = 13, 11
 
 
 def counter() -> Kernels | None:
-    """The compiled kernel, if there is one already."""
+    """The compiled kernel; None if it is not available."""
     return kernels("treegauge.metrics.count_kernels")
 
 
 @dataclass(frozen=True)
 class TreeSlice:
-    """Some trees of a block that was scanned: ``first:last`` of those in ``part``, whose rows begin at the offsets."""
+    """The trees ``first:last`` of a scanned block ``part``, in which the rows of tree ``i`` begin at ``offset[i]``."""
 
     part: TreeColumns
     node_offset: Int64
@@ -75,13 +76,13 @@ class TreeSlice:
 
     @property
     def most(self) -> int:
-        """The largest number of nodes or tokens of a tree."""
+        """The number of nodes or tokens, whichever is larger, of the largest tree."""
         sizes = (self.part.n_nodes, self.part.n_tokens)
         return max(int(size[self.first : self.last].max(initial=0)) for size in sizes)
 
 
 class PlainCounts(NamedTuple):
-    """Counts of some sentences, one column per sentence: those of plain ones, and which are not plain."""
+    """The counts of some sentences, as columns; ``is_odd`` marks the sentences that are not plain and were not counted."""
 
     is_odd: NDArray[np.bool_]
     matched: Int64
@@ -102,14 +103,14 @@ class PlainCounts(NamedTuple):
         return PlainCounts(self.is_odd[chosen], *(column[chosen] for column in self[1:]))
 
 
-def joined(parts: Sequence[PlainCounts]) -> PlainCounts:
-    """The counts of several stretches."""
+def join_counts(parts: Sequence[PlainCounts]) -> PlainCounts:
+    """The counts of several slices, one after the other."""
     columns = zip(*(part[1:] for part in parts), strict=True)
     return PlainCounts(np.concatenate([part.is_odd for part in parts]), *(np.concatenate(column) for column in columns))
 
 
 class LabelColumn(NamedTuple):
-    """A label for the kernel: its class as a phrase (-1: it does not count), that for EVALB, its class as a tag, and bits."""
+    """A label for the kernel: its class as a phrase for us and for EVALB (-1: it does not count), its class as a tag, and bits."""
 
     ours: int
     evalbs: int
@@ -120,7 +121,7 @@ class LabelColumn(NamedTuple):
 class CountingRules(Protocol):
     """The rules by which a kernel counts.
 
-    ``asks_evalb``: whether EVALB's verdict is wanted, too; ``may_repair``: whether it may repair quotes.
+    ``asks_evalb``: whether EVALB's result is wanted too; ``may_repair``: whether EVALB may repair quotes.
     """
 
     asks_evalb: bool
@@ -131,14 +132,14 @@ class CountingRules(Protocol):
         ...
 
     def plain_word(self, word: bytes) -> str | None:
-        """The word as it is compared; None: by its bytes."""
+        """The word in the form in which it is compared; None if it is compared by its bytes."""
         ...
 
 
 class PresetRules:
-    """A preset's rules; ``evalb`` is the preset of EVALB's parameter file, None if EVALB is not asked for.
+    """The rules of a preset; ``evalb`` is the preset of EVALB's parameter file, None if EVALB's result is not wanted.
 
-    It may delete other labels than ours, and differ in nothing else.
+    The two may differ in the labels that they delete, and in nothing else.
     """
 
     def __init__(self, preset: Preset, evalb: Preset | None, *, may_repair: bool) -> None:
@@ -168,9 +169,9 @@ class PresetRules:
 
 
 class PlainCounter:
-    """The labels and words of two files as the kernel must know them, by some rules.
+    """The tables of labels and words of two files for the kernel, by some rules.
 
-    Both files may be read on in other threads meanwhile, but for gold while :meth:`learn` looks up words among its own.
+    Other threads may go on reading both files, except that gold must not be read while :meth:`learn` looks up its words.
     """
 
     def __init__(self, engine: Kernels, gold: ScannedNames, test: ScannedNames, rules: CountingRules) -> None:
@@ -183,12 +184,12 @@ class PlainCounter:
         self._lacking: list[Int64] = []
 
     def learn(self, gold: NameCounts, test: NameCounts) -> None:
-        """Add the labels and words that came since the last time, up to these numbers."""
+        """Add the labels and words that were read since the last call, up to these numbers."""
         for side, (names, known, new) in enumerate(zip((self._gold, self._test), self._known, (gold, test), strict=True)):
             if known.labels < new.labels:
                 columns = [self._rules.column(label) for label in names.label_strings.raw(range(known.labels, new.labels))]
-                joined = np.concatenate([self._tables[side], np.array(columns, dtype=np.int32).T], axis=1)
-                self._tables[side] = np.ascontiguousarray(joined)
+                wider = np.concatenate([self._tables[side], np.array(columns, dtype=np.int32).T], axis=1)
+                self._tables[side] = np.ascontiguousarray(wider)
         first, first_test = self._known[0].words, self._known[1].words
         self._known = gold, test
         self._numbers[0] = with_room(self._numbers[0], gold.words)
@@ -203,22 +204,22 @@ class PlainCounter:
                     numbers[number] = self._special.setdefault(plain, _SPECIAL_WORD + len(self._special))
 
     def _number_test_words(self, first: int, count: int) -> None:
-        """Give the words ``first:count`` of test, and those that gold lacked, the numbers of the same words in gold."""
+        """Give the test words ``first:count``, and recent ones that gold lacked, the numbers of the same words in gold."""
         self._same = with_room(self._same, count)
         self._numbers[1] = with_room(self._numbers[1], count)
         self._numbers[1][first:count] = _NOWHERE
-        # A test word that gold has not had yet may come in its next block.
+        # A test word that gold does not have yet may occur in its next block.
         new = np.arange(first, count)
         wanted = np.concatenate([*self._lacking, new])
         self._test.word_strings.places_in(self._gold.word_strings, wanted, self._same)
-        # A word that may be written otherwise keeps the number that it was given by its plain form.
+        # A word with other spellings keeps the number of its plain form.
         regular = wanted[self._numbers[1][wanted] < _SPECIAL_WORD]
         self._numbers[1][regular] = np.where(self._same[regular] < 0, _NOWHERE, self._same[regular])
         recent = [*self._lacking, new] if len(new) else self._lacking
         self._lacking = [left[self._same[left] < 0] for left in recent[-_RECENT:]]
 
     def count(self, gold: TreeSlice, test: TreeSlice) -> PlainCounts:
-        """Count as many sentences as both stretches have."""
+        """Count gold against test; both slices have the same number of trees."""
         out = np.empty((_COLUMNS, len(gold)), dtype=np.int64)
         room = np.empty((_ROOMS, max(gold.most, test.most) + 2), dtype=np.int32)
         sides: list[NDArray[np.generic]] = []

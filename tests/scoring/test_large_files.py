@@ -16,9 +16,9 @@ from treegauge.data import treebank_path
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import Preset
-from treegauge.scoring import evaluation, inputs, plain_counts
+from treegauge.scoring import inputs, job, large_files
 from treegauge.scoring.counts import Request
-from treegauge.scoring.plain_counts import count_plainly
+from treegauge.scoring.large_files import count_large_files
 
 PAIRS = int(os.environ.get("TREEGAUGE_FUZZ", "3000")) // 50
 LABELS = ["NP", "VP", "PP", "S", "ADVP", "PRT", "X", "NP-SBJ", "TOP", "ROOT"]
@@ -91,17 +91,17 @@ def test_same_as_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(PAIRS):
         gold, test = _files(generator, tmp_path)
         monkeypatch.setattr(text_module, "CHUNK_BYTES", generator.choice([150, 900, 5 << 17]))
-        monkeypatch.setattr(plain_counts, "_ODD_BATCH", generator.choice([1, 5, 1000]))
+        monkeypatch.setattr(large_files, "_ODD_BATCH", generator.choice([1, 5, 1000]))
         on_mismatch, on_error = generator.choice(["align", "skip"]), generator.choice(["parse-fails", "repair"])
         request = Request(
             (Parseval(),), generator.choice(_presets()), on_mismatch=on_mismatch, sentences=False, on_error=on_error, keep=False
         )
         reading = ReadOptions(on_error=on_error)
-        ours = count_plainly(gold, test, request, reading)
+        ours = count_large_files(gold, test, request, reading)
         if ours is None:
             continue
         # Small files: the NumPy code counts.
-        ((theirs, _),) = evaluation.ScoringJob(gold, {"test": test}, request, (), reading).count()
+        ((theirs, _),) = job.ScoringJob(gold, {"test": test}, request, (), reading).count()
         assert _said(ours) == _said(theirs), (number, request)
         n_compared += 1
         n_notes += len(ours.counts.notes)
@@ -115,12 +115,12 @@ def test_most_sentences_are_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("gold", "test"):
         (tmp_path / f"{name}.mrg").write_text("\n".join(lines) + "\n")
     odd: list[int] = []
-    add = plain_counts.SystemCounts.add
+    add = large_files.SystemCounts.add
     monkeypatch.setattr(
-        plain_counts.SystemCounts, "add", lambda self, gold, *rest, **more: (odd.append(len(gold)), add(self, gold, *rest, **more))
+        large_files.SystemCounts, "add", lambda self, gold, *rest, **more: (odd.append(len(gold)), add(self, gold, *rest, **more))
     )
     request = Request((Parseval(),), sentences=False)
-    counted = count_plainly(str(tmp_path / "gold.mrg"), str(tmp_path / "test.mrg"), request, ReadOptions())
+    counted = count_large_files(str(tmp_path / "gold.mrg"), str(tmp_path / "test.mrg"), request, ReadOptions())
     assert counted is not None
     assert counted.counts.n_gold == len(lines)
     assert sum(odd) < len(lines) / 20
@@ -131,10 +131,10 @@ def test_files_that_are_not_parallel_are_left_to_numpy(tmp_path: Path) -> None:
     gold.write_text("(S (NN a))\n(S (NN b))\n")
     test.write_text("(S (NN a))\n")
     request = Request((Parseval(),), sentences=False)
-    assert count_plainly(str(gold), str(test), request, ReadOptions()) is None
+    assert count_large_files(str(gold), str(test), request, ReadOptions()) is None
     test.write_text("(S (NN b))\n(S (NN a))\n")
-    assert count_plainly(str(gold), str(test), request, ReadOptions()) is None
-    assert count_plainly(str(gold), str(tmp_path / "none.mrg"), request, ReadOptions()) is None
+    assert count_large_files(str(gold), str(test), request, ReadOptions()) is None
+    assert count_large_files(str(gold), str(tmp_path / "none.mrg"), request, ReadOptions()) is None
 
 
 def test_large_files_are_counted_by_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,11 +142,11 @@ def test_large_files_are_counted_by_kernels(tmp_path: Path, monkeypatch: pytest.
     gold, test = _files(random.Random(1), tmp_path)
     request = Request((Parseval(),), sentences=False)
     asked: list[str] = []
-    monkeypatch.setattr(plain_counts, "count_plainly", lambda gold, *rest: asked.append(gold))
-    evaluation.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
+    monkeypatch.setattr(large_files, "count_large_files", lambda gold, *rest: asked.append(gold))
+    job.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
     assert not asked
-    monkeypatch.setattr(evaluation, "SMALLEST_BYTES", 1)
-    evaluation.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
+    monkeypatch.setattr(job, "SMALLEST_BYTES", 1)
+    job.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
     assert asked == [gold]
 
 

@@ -1,8 +1,7 @@
-"""Large files counted by kernels: both sides are scanned, hashed and counted at once, a block at a time.
+"""Large files, scanned, hashed and counted by kernels, a block of both sides at a time.
 
-The sentences that the kernel does not count, because words differ or EVALB has to be asked, are collected and given to the NumPy
-code in batches. Whatever is not as usual ends the attempt, and all is counted by the NumPy code: files that are not parallel, or
-cannot be read.
+Sentences that the kernel does not count, because their words differ or EVALB has to be asked, are collected and counted by the
+NumPy code in batches. If the files are not parallel or cannot be read, the attempt ends, and the NumPy code counts everything.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.alignment.remarks import TagUse
+from treegauge.alignment.notes import TagUse
 from treegauge.errors import InputError
 from treegauge.io.bracketed import bracketed_parts
 from treegauge.io.bracketed_columns import Columns, TreeColumns
@@ -25,24 +24,24 @@ from treegauge.io.scanning import NameCounts, ScannedNames, scanner
 from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.metrics.evalb import ERROR, SKIP, VALID
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.plain import PlainCounter, PlainCounts, PresetRules, TreeSlice, counter, joined
+from treegauge.metrics.plain_counter import PlainCounter, PlainCounts, PresetRules, TreeSlice, counter, join_counts
 from treegauge.presets import Preset, from_parameters
 from treegauge.presets.treebanks import counted_punctuation
-from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts
+from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts, no_progress
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.prefetch import Prefetch
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["count_plainly"]
+__all__ = ["count_large_files"]
 
 _BATCH = 1 << 13
 _ODD_BATCH = 1 << 11
 
 
-def count_plainly(gold: str, test: str, request: Request, reading: ReadOptions) -> HashedCounts | None:
-    """The counts of two files; None if they are not as the kernels want them."""
+def count_large_files(gold: str, test: str, request: Request, reading: ReadOptions) -> HashedCounts | None:
+    """The counts of two files; None if the kernels cannot count them."""
     evalb = _evalb_preset(request)
     if evalb is _UNFIT:
         return None
@@ -67,7 +66,7 @@ _UNFIT = Preset("unfit")
 
 
 def _evalb_preset(request: Request) -> Preset | None:
-    """The preset of EVALB's parameter file, None if EVALB is not asked; ``_UNFIT`` where the kernel cannot count what is wanted."""
+    """The preset of EVALB's parameter file, None if EVALB is not asked, or ``_UNFIT`` if the kernel cannot serve the request."""
     metric = request.metrics[0]
     if len(request.metrics) > 1 or type(metric) is not Parseval or request.match_words != "exact" or request.breakdowns:
         return _UNFIT
@@ -88,20 +87,20 @@ def _evalb_preset(request: Request) -> Preset | None:
 
 
 def _is_transitive(preset: Preset) -> bool:
-    from treegauge.alignment.brackets import LabelNumbers
+    from treegauge.alignment.counted_brackets import LabelNumbers
 
     return LabelNumbers(preset.equal_labels).equality(preset.equal_labels) is None
 
 
 class _ScannedBlock(NamedTuple):
-    """Some trees of a file, and how many labels and words the file has up to their end."""
+    """Some trees of a file, and the numbers of labels and words in the file up to their end."""
 
     trees: TreeSlice
     names: NameCounts
 
 
 class _Side:
-    """One file: scanned block by block, and hashed."""
+    """One file that is scanned and hashed block by block."""
 
     def __init__(self, path: str, options: ReadOptions, names: ScannedNames) -> None:
         text = Text(Source(path), options)
@@ -109,7 +108,7 @@ class _Side:
             raise _NotPlain
         self.names = names
         self.scanning = Lock()
-        """Held while names are added."""
+        """The lock that is held while names are added."""
         self._parts: Iterator[TreeColumns] = bracketed_parts(text, options, names)
         self._hash = TreebankHash()
         self.n_words = 0
@@ -124,7 +123,7 @@ class _Side:
             new_labels = labels.spelled(known.labels, labels.count, restore_label)
             new_words = words.spelled(known.words, words.count, restore_word)
             self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
-            self._tally(part.columns)
+            self._add_labels(part.columns)
             known = self.names.counts
             yield _ScannedBlock(TreeSlice.of(part), known)
 
@@ -135,8 +134,8 @@ class _Side:
             raise _NotPlain
         return part
 
-    def _tally(self, columns: Columns) -> None:
-        """Count the labels of words and of nodes."""
+    def _add_labels(self, columns: Columns) -> None:
+        """Add the labels of words and of nodes to the counts."""
         self.n_words += len(columns.word)
         n_labels = self.names.label_strings.count
         tags = np.bincount(columns.tag + 1, minlength=n_labels + 1)[1:]
@@ -146,7 +145,7 @@ class _Side:
         self._tags, self._labels = tags, of_nodes
 
     def tag_use(self) -> TagUse:
-        """The tags and the labels of phrases, and how many words have a tag; a label on more nodes than words is a phrase's."""
+        """The tags and phrase labels; a label that more nodes than words have is a phrase label."""
         names = self.names.labels()
         tags, phrases = (np.flatnonzero(counts > 0).tolist() for counts in (self._tags, self._labels - self._tags))
         return TagUse({names[k] for k in tags}, {names[k] for k in phrases}, self.n_words, int(self._tags.sum()))
@@ -160,7 +159,7 @@ class _Side:
 
 
 class _OddSentences(NamedTuple):
-    """Sentences that are not plain: their numbers, and their trees."""
+    """Sentences that the kernel did not count: their numbers, and their trees."""
 
     numbers: Int64
     gold: Treebank
@@ -168,7 +167,7 @@ class _OddSentences(NamedTuple):
 
 
 class _FilePairCounter:
-    """Counting two files side by side."""
+    """Two files that are counted in parallel."""
 
     def __init__(self, sides: tuple[_Side, _Side], counted: PlainCounter, request: Request) -> None:
         self._sides, self._counter, self._request = sides, counted, request
@@ -185,10 +184,10 @@ class _FilePairCounter:
             self._count_all(ours, theirs)
         self._add_batch()
         self._add_odd()
-        return HashedCounts(self._together(), (gold.hexdigest(), test.hexdigest()))
+        return HashedCounts(self._total(), (gold.hexdigest(), test.hexdigest()))
 
     def _count_all(self, ours: Prefetch[_ScannedBlock], theirs: Prefetch[_ScannedBlock]) -> None:
-        """Count the sentences of both files while further ones are read."""
+        """Count the sentences of both files while more are read."""
         gold, test = ours.take(), theirs.take()
         while gold is not None and test is not None:
             with self._sides[0].scanning:
@@ -202,7 +201,7 @@ class _FilePairCounter:
             raise NotParallel
 
     def _count(self, gold: TreeSlice, test: TreeSlice) -> None:
-        """Count equally many sentences."""
+        """Count the same number of sentences of both files."""
         counted = self._counter.count(gold, test)
         problems = [number - test.first for origin in test.part.origins for number in origin.problems]
         counted.is_odd[[number for number in problems if 0 <= number < len(test)]] = True
@@ -220,10 +219,10 @@ class _FilePairCounter:
         self._request.progress(len(gold))
 
     def _add_batch(self) -> None:
-        """Add the rows of plain sentences."""
+        """Add the rows of the sentences that the kernel counted."""
         if not self._batch:
             return
-        plain = joined([counted.select(~counted.is_odd) for counted in self._batch])
+        plain = join_counts([counted.select(~counted.is_odd) for counted in self._batch])
         self._batch = []
         counts = self._plain.of_metrics[0]
         rows = Parseval().rows_of(
@@ -237,17 +236,17 @@ class _FilePairCounter:
             self._plain.evalb += EvalbOutcome(self._plain.evalb.file, len(rows), *refused, *sums)
 
     def _add_odd(self) -> None:
-        """Count the sentences that are not plain."""
+        """Count the other sentences by the NumPy code."""
         if not self._odd_batch:
             return
         gold = Treebank.concatenate([each.gold for each in self._odd_batch])
         test = Treebank.concatenate([each.test for each in self._odd_batch])
         self._odd_index += [each.numbers for each in self._odd_batch]
         self._odd_batch = []
-        self._odd.request = replace(self._request, progress=_ignore)
+        self._odd.request = replace(self._request, progress=no_progress)
         self._odd.add(gold, test, np.arange(len(gold)), in_step=True)
 
-    def _together(self) -> SystemCounts:
+    def _total(self) -> SystemCounts:
         """The counts of all sentences."""
         odd, total = self._odd, self._plain
         index = np.concatenate([np.zeros(0, np.int64), *self._odd_index])
@@ -258,7 +257,3 @@ class _FilePairCounter:
         total.tags = self._sides[0].tag_use(), self._sides[1].tag_use()
         total.punctuation, total.n_words = self._sides[0].punctuation(), self._sides[0].n_words
         return total
-
-
-def _ignore(done: int) -> None:
-    """Ignore progress."""

@@ -1,0 +1,323 @@
+"""Notes on sentences that do not match, why their words differ, and remarks on a whole file of parses that looks wrong.
+
+A cause is the one difference in writing without which two sentences would match; each cause names the way of comparing words
+(:data:`treegauge.alignment.words.MATCH_WORDS`) that ignores it. The tags of a parse can be the cause too: a word tagged as a trace
+is not compared, and a trace tagged as a word is.
+
+Remarks are notes of the kinds in :data:`REMARKS`. They concern no single sentence: the words of the parses differ from those of the
+gold trees, or their tags carry no information.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.alignment.words import is_unknown_word, loose_word, matched_word, plain_word
+from treegauge.tables import number_of
+from treegauge.trees.treebank import Treebank
+
+__all__ = [
+    "CAUSES",
+    "LEFT_OUT",
+    "MISSED",
+    "REMARKS",
+    "Note",
+    "TagUse",
+    "TaggedWords",
+    "advice_on",
+    "cause_of_difference",
+    "hidden_word",
+    "kept_trace",
+    "notes_with_remarks",
+    "remarks_on_parses",
+    "trace_as_word",
+    "with_advice",
+]
+
+MISSED = "its gold brackets count as missed"
+LEFT_OUT = "it is left out"
+
+
+class Note(NamedTuple):
+    """A note on a sentence: its place, the kind of note, what was found, and the consequence for the score.
+
+    * ``sentence``: the number of the gold sentence, from 0; -1 for a test sentence without a gold sentence.
+    * ``kind``: ``characters`` (its tokens were aligned by characters), ``text-differs``, ``edited`` (its words differ and were
+      aligned by edit distance), ``no-parse``, ``missing``, ``extra``, ``broken`` (a test tree that cannot be read), ``repaired``,
+      ``evalb`` (a message of EVALB), ``punctuation`` (of another treebank), or one of :data:`REMARKS`.
+    * ``cause``: why words differ, which is a key of :data:`CAUSES`, ``tags`` if a tag hides a word, ``traces`` if traces count as
+      words, or empty; for a broken tree, ``unrepaired`` if no repair was tried.
+    """
+
+    sentence: int
+    kind: str
+    place: str
+    what: str
+    consequence: str = ""
+    cause: str = ""
+
+    @property
+    def text(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        return f"{place}{self.what}" + (f"; {self.consequence}" if self.consequence else "")
+
+
+# Strings rather than compiled patterns, as in :mod:`treegauge.alignment.words`.
+_TRACE = r"0|\*(?:[A-Za-z?]+\*)?(?:-\d+)?"
+_BACKSLASH = r"\\(?=[^\w\s])"
+_BLANK = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+_QUOTES = "[\"'`´ʼ“”„‟‘’‚‛«»‹›「」『』《》〈〉＂＇]+"
+
+CAUSES: dict[str, tuple[str, str]] = {
+    "case": ("case", "capital and small letters"),
+    "normal-form": ("loose", "the normal form of Unicode (NFC or NFD)"),
+    "spacing": ("loose", "blanks and invisible characters inside words"),
+    "escapes": ("loose", "escapes such as &amp; or \\("),
+    "quotes": ("loose", "quotation marks"),
+    "unknown-words": ("loose", "words replaced by <unk>"),
+    "writing": ("loose", "case, normal form, escapes, quotation marks or spacing, several of them together"),
+}
+"""Cause -> the way of matching words that ignores it, and the cause in words."""
+
+_WRITINGS: dict[str, Callable[[str], str]] = {
+    "case": lambda word: matched_word(word, "case"),
+    "normal-form": lambda word: unicodedata.normalize("NFC", plain_word(word)),
+    "spacing": lambda word: re.sub(_BLANK, "", plain_word(word)),
+    "escapes": lambda word: plain_word(_without_escapes(word)),
+    "quotes": lambda word: re.sub(_QUOTES, "'", plain_word(word)),
+    "writing": loose_word,
+}
+
+
+def _without_escapes(word: str) -> str:
+    import html
+
+    return re.sub(_BACKSLASH, "", html.unescape(word))
+
+
+def cause_of_difference(gold: Sequence[str], test: Sequence[str]) -> str:
+    r"""The reason why the words of two sentences differ, a key of :data:`CAUSES`; empty if the text itself differs.
+
+    >>> cause_of_difference(["Rain", "fell"], ["rain", "fell"]), cause_of_difference(["f", "(", "x"], ["f", r"\(", "x"])
+    ('case', '')
+    >>> cause_of_difference(["Rain", "fell"], ["<unk>", "fell"]), cause_of_difference(["Rain", "fell"], ["Snow", "fell"])
+    ('unknown-words', '')
+    """
+    if "".join(map(plain_word, gold)) == "".join(map(plain_word, test)):
+        return ""
+    if len(gold) == len(test) and _unknown_apart(gold, test, plain_word):
+        return "unknown-words"
+    for cause, writing in _WRITINGS.items():
+        if "".join(map(writing, gold)) == "".join(map(writing, test)):
+            return cause
+    return "writing" if len(gold) == len(test) and _unknown_apart(gold, test, loose_word) else ""
+
+
+def _unknown_apart(gold: Sequence[str], test: Sequence[str], writing: Callable[[str], str]) -> bool:
+    pairs = zip(gold, test, strict=True)
+    return all(writing(a) == writing(b) or is_unknown_word(a) or is_unknown_word(b) for a, b in pairs)
+
+
+class TaggedWords:
+    """The words of a sentence with their tags, and a mask of those that are traces by their tag."""
+
+    def __init__(self, words: Sequence[str], tags: Sequence[str], traces: frozenset[str]) -> None:
+        self.words, self.tags = list(words), list(tags)
+        self.is_trace = [tag in traces for tag in tags]
+
+    @property
+    def visible(self) -> list[int]:
+        """The positions of the words that are not traces."""
+        return [place for place, is_trace in enumerate(self.is_trace) if not is_trace]
+
+
+def kept_trace(gold: TaggedWords, test: TaggedWords) -> str:
+    """A phrase about the trace that only one side has; empty if that is not why the words differ.
+
+    >>> gold = TaggedWords(["*", "go"], ["-NONE-", "VB"], frozenset({"-NONE-"}))
+    >>> kept_trace(gold, TaggedWords(["go"], ["VB"], frozenset({"-NONE-"})))
+    "gold has the trace '*' (-NONE-), which counts as a word here, and the parse has not"
+    """
+    ours, theirs = ([plain_word(side.words[place]) for place in side.visible] for side in (gold, test))
+    if ours != theirs:
+        return ""
+    for side, has, other in ((gold, "gold has", "the parse has not"), (test, "the parse has", "gold has not")):
+        if (first := next((place for place, is_trace in enumerate(side.is_trace) if is_trace), -1)) >= 0:
+            return f"{has} the trace {side.words[first]!r} ({side.tags[first]}), which counts as a word here, and {other}"
+    return ""
+
+
+def hidden_word(gold: TaggedWords, test: TaggedWords) -> str:
+    """A phrase about the tag that makes the words differ; empty if that is not why they differ.
+
+    >>> gold = TaggedWords(["dogs", "bark"], ["NNS", "VBP"], frozenset({"-NONE-"}))
+    >>> hidden_word(gold, TaggedWords(["dogs", "bark"], ["-NONE-", "VBP"], frozenset({"-NONE-"})))
+    "the parse tags the word 'dogs' as -NONE-, which hides it"
+    """
+    everything = range(len(gold.words)), range(len(test.words))
+    for ours, theirs in (everything, (gold.visible, everything[1]), (everything[0], test.visible)):
+        if [plain_word(gold.words[i]) for i in ours] != [plain_word(test.words[i]) for i in theirs]:
+            continue
+        for i, k in zip(ours, theirs, strict=True):
+            if test.is_trace[k] and not gold.is_trace[i]:
+                return f"the parse tags the word {test.words[k]!r} as {test.tags[k]}, which hides it"
+            if gold.is_trace[i] and not test.is_trace[k]:
+                shown = f"as {test.tags[k]}" if test.tags[k] else "without a tag"
+                return f"the parse has {test.words[k]!r} {shown}, as if it were a word; gold's tag {gold.tags[i]} leaves it out"
+    return ""
+
+
+def trace_as_word(gold: Sequence[str], test: Sequence[str], tags: Sequence[str]) -> str:
+    """A phrase about the first word of a parse that looks like a trace and is not in gold; empty if the words differ otherwise.
+
+    >>> trace_as_word(["I", "go"], ["I", "*-1", "go"], ["PRP", "NN", "VB"])
+    "the parse has '*-1' as NN, which is written as a trace, and gold has no such word"
+    """
+    traces: list[int] = []
+    for place, word in enumerate(test):
+        at = place - len(traces)
+        if at < len(gold) and plain_word(gold[at]) == plain_word(word):
+            continue
+        if not re.fullmatch(_TRACE, word):
+            return ""
+        traces.append(place)
+    if not traces or len(test) - len(traces) != len(gold):
+        return ""
+    shown = f"as {tags[traces[0]]}" if tags[traces[0]] else "without a tag"
+    return f"the parse has {test[traces[0]]!r} {shown}, which is written as a trace, and gold has no such word"
+
+
+REMARKS = ("all-words", "all-tags")
+"""The kinds of note on all parses together."""
+
+_DIFFERS = ("text-differs", "edited")
+_UNPARSED = ("no-parse", "broken", "missing")
+_FEW = 2
+_MANY = 0.05
+_EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) say nothing"
+
+
+@dataclass
+class TagUse:
+    """The tags and phrase labels of some trees, the number of words, and how many of them have a tag."""
+
+    tags: set[str] = field(default_factory=set[str])
+    phrases: set[str] = field(default_factory=set[str])
+    words: int = 0
+    tagged: int = 0
+
+    def add(self, bank: Treebank) -> None:
+        """Add the trees of a block."""
+        tags = np.bincount(bank.tag + 1, minlength=len(bank.labels) + 1)[1:]
+        nodes = np.bincount(bank.label, minlength=len(bank.labels))
+        self.words += bank.n_tokens
+        self.tagged += int(tags.sum())
+        # Each tag is a node over its one word, so a label that more nodes than words have is a phrase label.
+        for found, counts in ((self.tags, tags), (self.phrases, nodes - tags)):
+            found.update(bank.labels[number] for number in np.flatnonzero(counts).tolist())
+
+    def merge(self, other: TagUse) -> None:
+        """Add the tags, labels and numbers of other trees."""
+        self.tags |= other.tags
+        self.phrases |= other.phrases
+        self.words += other.words
+        self.tagged += other.tagged
+
+
+def remarks_on_parses(notes: Sequence[Note], n_gold: int, gold: TagUse, test: TagUse) -> list[Note]:
+    """The remarks on a system's parses, given the notes on them, the number of gold sentences, and the tags of both sides."""
+    return [*_on_words(notes, n_gold), *_on_tags(gold, test)]
+
+
+def notes_with_remarks(notes: Sequence[Note], gold: Treebank, test: Treebank) -> tuple[Note, ...]:
+    """The notes on sentences, and the remarks on all of them together."""
+    uses = TagUse(), TagUse()
+    for use, bank in zip(uses, (gold, test), strict=True):
+        use.add(bank)
+    return (*notes, *remarks_on_parses(notes, len(gold), *uses))
+
+
+def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
+    """A remark if words differ for a cause that can be ignored, or in many of the parsed sentences.
+
+    It names the cause that explains more than half of these sentences, if there is one.
+    """
+    differing = [note for note in notes if note.kind in _DIFFERS]
+    parsed = n_gold - sum(note.kind in _UNPARSED and note.sentence >= 0 for note in notes)
+    if not differing:
+        return []
+    said = f"the words differ in {len(differing):,} of {number_of(parsed, 'parsed sentence')}"
+    causes = Counter(note.cause for note in differing if note.cause)
+    hidden, traces = causes.pop("tags", 0), causes.pop("traces", 0)
+    if 2 * traces > len(differing):
+        return [Note(-1, "all-words", "", f"{said}; in {traces:,} of them traces count as words", "", "traces")]
+    is_many = len(differing) > max(1, _MANY * parsed)
+    if 2 * hidden > len(differing) and is_many:
+        return [
+            Note(-1, "all-words", "", f"{said}; in {hidden:,} of them a tag of the parse hides a word or shows a trace", "", "tags")
+        ]
+    fitting = causes.total()
+    if 2 * fitting <= len(differing):
+        aligned_all = all(note.kind == "edited" for note in differing)
+        return [Note(-1, "all-words", "", said)] if is_many and not hidden and not traces and not aligned_all else []
+    cause, of_cause = causes.most_common(1)[0]
+    if 2 * of_cause <= fitting:
+        cause = "writing"
+    fitting = of_cause if CAUSES[cause][0] == "case" else fitting
+    return [Note(-1, "all-words", "", f"{said}; {fitting:,} would fit but for {CAUSES[cause][1]}", "", cause)]
+
+
+def _on_tags(gold: TagUse, test: TagUse) -> list[Note]:
+    """A remark if no word of the parses has a tag, or all have the same tag, although the gold trees have several.
+
+    In a tree without tags, a phrase over one word looks like a tag: then all tags are phrase labels, and none is a gold tag.
+    """
+    if len(gold.tags) < _FEW or gold.tagged < gold.words or test.words < _FEW:
+        return []
+    if len(test.tags) == 1 and test.tagged == test.words:
+        return [Note(-1, "all-tags", "", f"all words of the parses have the tag {next(iter(test.tags))}; {_EFFECT}")]
+    phrases = {_category(label) for label in gold.phrases | test.phrases}
+    if {_category(tag) for tag in test.tags} <= phrases and test.tags.isdisjoint(gold.tags):
+        lost = "; phrases over one word are taken for tags" if test.tagged else ""
+        return [Note(-1, "all-tags", "", f"no word of the parses has a tag{lost}; {_EFFECT}")]
+    return []
+
+
+def _category(label: str) -> str:
+    """A label without function tags and indices.
+
+    >>> _category("NP-SBJ=2"), _category("-LRB-")
+    ('NP', '-LRB-')
+    """
+    return re.split(r"(?<=.)[-=|]", label, maxsplit=1)[0] if not label.startswith("-") else label
+
+
+def advice_on(remark: Note, option: str, otherwise: str) -> str:
+    """The advice on a remark; ``option`` and ``otherwise`` are how the caller writes the options match_words and on_mismatch.
+
+    >>> advice_on(Note(-1, "all-words", "", "", "", "case"), "match_words={}", "on_mismatch=edit")
+    'give match_words=case'
+    """
+    if remark.kind != "all-words" or remark.cause == "tags":
+        return ""
+    if remark.cause == "traces":
+        return "take them out by the normalisation step traces, or choose a preset that leaves them out"
+    if remark.cause in CAUSES:
+        return f"give {option.format(CAUSES[remark.cause][0])}"
+    return (
+        f"are they parses of the same text? {option.format('length')} compares lengths only, {otherwise} scores the brackets over "
+        "the words that both have"
+    )
+
+
+def with_advice(remark: Note) -> str:
+    """A remark with its advice, for an error message."""
+    advice = advice_on(remark, "match_words {}", "on_mismatch edit")
+    return remark.text + (f"; {advice} (options match_words and on_mismatch)" if advice else "")
