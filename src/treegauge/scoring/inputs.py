@@ -91,9 +91,7 @@ class FileTrees:
         if not self._keep:
             self.close()
         if self._rest is None and not self._is_complete:
-            self._rest = _open_blocks(
-                self.paths, lambda: (block for path in self.paths for block in io.stream(path, self._options))
-            )
+            self._rest = _open_blocks(self.paths, self._options)
         yield from self._kept
         while self._rest is not None and (block := self._rest.take()) is not None:
             if self._keep:
