@@ -180,7 +180,7 @@ class _FilePairCounter:
     def counts(self) -> HashedCounts:
         """The counts of both files; NotParallel if they are not parallel."""
         gold, test = self._sides
-        with closing(Prefetch(gold.blocks)) as ours, closing(Prefetch(test.blocks)) as theirs:
+        with closing(Prefetch(gold.blocks, 1)) as ours, closing(Prefetch(test.blocks, 1)) as theirs:
             self._count_all(ours, theirs)
         self._add_batch()
         self._add_odd()

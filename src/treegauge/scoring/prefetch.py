@@ -9,16 +9,14 @@ from typing import Generic, TypeVar
 
 __all__ = ["Prefetch"]
 
-_MOST_AHEAD = 2
-
 ItemT = TypeVar("ItemT")
 
 
 class Prefetch(Generic[ItemT]):
     """Items made in a thread, a few ahead of the consumer."""
 
-    def __init__(self, make: Callable[[], Iterator[ItemT]]) -> None:
-        self._queue: queue.Queue[ItemT | BaseException | None] = queue.Queue(_MOST_AHEAD)
+    def __init__(self, make: Callable[[], Iterator[ItemT]], most_ahead: int = 2) -> None:
+        self._queue: queue.Queue[ItemT | BaseException | None] = queue.Queue(most_ahead)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._fill, args=(make,), daemon=True)
         self._thread.start()
