@@ -96,7 +96,7 @@ class Command(click.Command):
                 if explained[title]:
                     formatter.write_dl(explained[title])
                 if named[title]:
-                    formatter.write_text(f"also {', '.join(named[title])}")
+                    formatter.write_text(("Also: " if explained[title] else "") + ", ".join(named[title]))
         if any(named.values()):
             formatter.write_paragraph()
             formatter.write_text(f"All options are explained by: treegauge help {self._path(ctx)}")

@@ -272,7 +272,7 @@ def _examples(report: Report) -> Mapping[str, list[_Example]]:
 
 def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Example:
     words = _counted_words(report.gold, report.preset, place.sentence)
-    # Where the tokens of gold and test differ, places count tokens that both share, so one may lie beyond the last word.
+    # If gold and test are tokenised differently, places count the common pieces of both, which can be more than the words.
     start, end = (place.start, place.end) if place.end <= len(words) else (0, len(words))
     before, after = words[max(start - _AROUND, 0) : start], words[end : end + _AROUND]
     inside = words[start:end] if end - start <= 2 * _AROUND else [*words[start : start + _AROUND], "…", *words[end - _AROUND : end]]

@@ -93,7 +93,7 @@ def question_view(
     """The view of a question; ``system`` chooses whose tree to show if several made the bracket.
 
     ``whole`` shows whole trees, ``toggled`` are the nodes of each tree that the reader folded or unfolded. If ``blind``, the order
-    of the two trees is random for each reader and question, and nothing is marked in them.
+    of the two trees is random for each reader and question, and no bracket is marked in them.
     """
     occurrence = _choose_occurrence(check, question, system)
     shown_system = check.systems[occurrence.system]
