@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
-from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.jit import Floats, Ints
 from treegauge.parsing.labels import LabelOrders, SpanLabels, shown_labels
 from treegauge.parsing.semirings import LOG_SUM
+from treegauge.parsing.span_kernels import best_tree
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:
@@ -46,26 +47,17 @@ TIE = 1e-12
 """Values closer than this count as equal; the first one wins."""
 
 
-@kernel
 def best_spans(weight: Floats, optional: bool) -> tuple[float, Ints]:
     """The largest sum of the weights of a binary tree's spans, and for each span the first best split.
 
     ``weight`` is (n, n+1). With ``optional``, a span below the root whose weight is not positive is no node, and adds nothing.
     """
-    n = weight.shape[0]
-    value, split = np.zeros((n, n + 1)), np.full((n, n + 1), -1, np.int32)
-    for d in range(1, n + 1):
-        for s in range(n - d + 1):
-            t = s + d
-            best, at = (0.0, -1) if d == 1 else (-np.inf, -1)
-            for r in range(s + 1, t):
-                x = value[s, r] + value[r, t]
-                if x > best + TIE:
-                    best, at = x, r
-            own = weight[s, t]
-            value[s, t] = best + (max(0.0, own) if optional and d < n else own)
-            split[s, t] = at
-    return value[0, n], split
+    own = weight[:, 1:].copy()
+    if optional:
+        root = own[0, -1]
+        own = np.maximum(own, 0.0)
+        own[0, -1] = root
+    return best_tree(own, own, len(own))
 
 
 def _build(
