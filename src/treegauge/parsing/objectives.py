@@ -28,6 +28,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
@@ -95,7 +96,7 @@ def check_options(name: str, decode: Callable[..., Best], given: Mapping[str, An
         what = f"takes no option {wrong[0]!r}" if wrong else f"needs the option {needed[0]!r}"
         raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
     for option, value in given.items():
-        if isinstance(value, float) and not math.isfinite(value):
+        if isinstance(value, Real) and not math.isfinite(value):
             raise UsageError(f"{option} must be a finite number, not {value}")
 
 

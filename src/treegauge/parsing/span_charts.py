@@ -23,7 +23,6 @@ If a parser has a label for "no constituent", ``null`` names it, and the trees a
 from __future__ import annotations
 
 import copy
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -35,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
-from treegauge.parsing.objectives import with_metric
+from treegauge.parsing.objectives import check_options, with_metric
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.span_kernels import best_tree, sample_parts
 from treegauge.parsing.span_potentials import (
@@ -237,10 +236,7 @@ class SpanChart:
             raise UnknownName("objective for span charts", objective, [*SPAN_OBJECTIVES, "mbr:METRIC"])
         function = SPAN_OBJECTIVES[name]
         given = with_metric(metric, options)
-        takes = list(inspect.signature(function).parameters)[1:]
-        wrong = [option for option in given if option not in takes]
-        if wrong:
-            raise UsageError(f"objective {name} takes no option {wrong[0]!r}; its options: {', '.join(takes) or 'none'}")
+        check_options(name, function, given)
         return function(self, **given)
 
     def kbest(self, k: int) -> list[Parse]:
@@ -363,8 +359,6 @@ def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
     largest ratio of expectations, 2 E(matches) / (E(size of the right tree) + its own size).
     """
     if lam is not None:
-        if not math.isfinite(lam):
-            raise UsageError(f"lam must be a number, not {lam!r}")
         return _best_sum(chart, chart.posterior.max(axis=2) - lam, optional=True)
     by_ratio = _best_ratio(chart)
     if chart.kind == "posteriors":
