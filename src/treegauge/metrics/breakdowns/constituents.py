@@ -148,9 +148,14 @@ def by_gap_degree(pair: Pair) -> Breakdown:
     keys: list[Key] = [(number,) for number in range(largest + 1)]
     counts = {key: tuple(column[index] for column in sums) for index, key in enumerate(keys) if sums[0][index]}
     wrong = np.flatnonzero(~exact)
-    nothing = np.zeros_like(wrong)
-    rows = np.stack([pair.index[wrong], nothing, nothing, np.diff(gold.token_offset)[wrong], nothing - 1], axis=1)
-    return Breakdown(counts, places_by_key(pair, keys, degree[wrong], rows), len(pair.alignment.test), _BY_GAP_DEGREE)
+    places = places_by_key(pair, keys, degree[wrong], _whole_sentences(pair, wrong))
+    return Breakdown(counts, places, len(pair.alignment.test), _BY_GAP_DEGREE)
+
+
+def _whole_sentences(pair: Pair, sentences: Int64) -> Int64:
+    """Rows of places for whole sentences, given by their rows in the pair."""
+    zero = np.zeros_like(sentences)
+    return np.stack([pair.index[sentences], zero, zero, np.diff(pair.gold.token_offset)[sentences], zero - 1], axis=1)
 
 
 def _gap_degrees(brackets: Brackets) -> Int64:
@@ -191,10 +196,8 @@ def by_length(pair: Pair) -> Breakdown:
     keys: list[Key] = [(number,) for number in range(_LAST + 2)]
     counts = {key: tuple(column[index] for column in sums) for index, key in enumerate(keys) if sums[0][index]}
     wrong = np.flatnonzero(~exact)
-    width = np.diff(gold.token_offset)[wrong]
-    nothing = np.zeros_like(wrong)
-    rows = np.stack([pair.index[wrong], nothing, nothing, width, nothing - 1], axis=1)
-    return Breakdown(counts, places_by_key(pair, keys, bucket[wrong], rows), len(pair.alignment.test), _BY_LENGTH)
+    places = places_by_key(pair, keys, bucket[wrong], _whole_sentences(pair, wrong))
+    return Breakdown(counts, places, len(pair.alignment.test), _BY_LENGTH)
 
 
 def _length_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
@@ -308,10 +311,8 @@ def by_crossing(pair: Pair) -> Breakdown:
     keys: list[Key] = [(size,) for size in sizes.tolist()]
     counts = dict(zip(keys, ((n,) for n in np.bincount(which, minlength=len(keys)).tolist()), strict=True))
     wrong = np.flatnonzero(crossed > 0)
-    width = np.diff(pair.gold.token_offset)[wrong]
-    nothing = np.zeros_like(wrong)
-    rows = np.stack([pair.index[wrong], nothing, nothing, width, nothing - 1], axis=1)
-    return Breakdown(counts, places_by_key(pair, keys, which[wrong], rows), len(pair.alignment.test), _BY_CROSSING)
+    places = places_by_key(pair, keys, which[wrong], _whole_sentences(pair, wrong))
+    return Breakdown(counts, places, len(pair.alignment.test), _BY_CROSSING)
 
 
 def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
