@@ -20,7 +20,19 @@ from typing import Any, TypeVar
 
 import treegauge
 
-__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "helper", "inline", "kernel", "report_compiling", "when_compiling"]
+__all__ = [
+    "Bools",
+    "DamagedKernelCache",
+    "Floats",
+    "Ints",
+    "add_multiple",
+    "dot_in_order",
+    "helper",
+    "inline",
+    "kernel",
+    "report_compiling",
+    "when_compiling",
+]
 
 Floats = Any
 """An array of float64 inside a kernel. NumPy's types cannot express that an index gives a plain number there."""
@@ -206,6 +218,28 @@ def kernel(function: FunctionT) -> FunctionT:
 def inline(function: FunctionT) -> FunctionT:
     """``function``, inlined into the kernels that call it, so that constant arguments stay constants."""
     return _numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+def _inline_in_order(function: FunctionT) -> FunctionT:
+    """``function`` inlined as by :func:`inline`, but its sums keep their order, and with it their last bits."""
+    options = _OPTIONS | {"fastmath": _OPTIONS["fastmath"] - {"reassoc"}}
+    return _numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+
+
+@_inline_in_order
+def dot_in_order(a: Floats, b: Floats) -> float:
+    """The dot product of two rows of the same length (at least 1), summed from left to right."""
+    total = a[0] * b[0]
+    for i in range(1, len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@inline
+def add_multiple(w: float, row: Floats, to: Floats) -> None:
+    """Add w times a row to another. On slices, whose indices are never negative, such a loop is vectorised."""
+    for i in range(len(to)):
+        to[i] += w * row[i]
 
 
 def helper(function: FunctionT) -> FunctionT:

@@ -20,7 +20,7 @@ from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, rule
 from treegauge.grammar.latent.lexicon import emissions, pair_probabilities
 from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
-from treegauge.parsing.jit import Floats, Ints, inline, kernel
+from treegauge.parsing.jit import Floats, Ints, add_multiple, dot_in_order, inline, kernel
 
 __all__ = ["LEAST", "EMParameters", "TreebankExpectation", "expect", "parameters"]
 
@@ -140,8 +140,8 @@ def inside(at: int, n: int, nodes: Nodes, given: EMParameters, place: Ints, larg
             for i in range(size):
                 e[o + i] = given.pair[given.pair_offset[r] + i]
         else:
-            for i in range(size):
-                e[o + i] = 0
+            own = e[o : o + size]
+            own[:] = 0
             b = place[nodes.left[at + v]]
             if nodes.kind[at + v] == BINARY:
                 c, rows = place[nodes.right[at + v]], given.binary
@@ -152,9 +152,7 @@ def inside(at: int, n: int, nodes: Nodes, given: EMParameters, place: Ints, larg
                 if c >= 0:
                     w *= e[c + rows.right[q]]
                 if w > _NOTHING:
-                    x = rows.offset[q]
-                    for i in range(size):
-                        e[o + i] += w * rows.value[x + i]
+                    add_multiple(w, rows.value[rows.offset[q] : rows.offset[q] + size], own)
         m = e[o]
         for i in range(1, size):
             m = max(m, e[o + i])
@@ -250,6 +248,7 @@ def children_outside(
         f[j] = 0
     for k in range(c, c_end):
         f[k] = 0
+    own = f[o : o + size]
     for q in range(rows.first[r], rows.first[r + 1]):
         j, k = b + rows.left[q], c + rows.right[q]
         w = e[j]
@@ -257,11 +256,8 @@ def children_outside(
             w *= e[k]
         if w > _NOTHING:
             x = rows.offset[q]
-            u, d = w / largest, f[o] * rows.value[x]
-            sums[x] += u * f[o]
-            for i in range(1, size):
-                d += f[o + i] * rows.value[x + i]
-                sums[x + i] += u * f[o + i]
+            add_multiple(w / largest, own, sums[x : x + size])
+            d = dot_in_order(own, rows.value[x : x + size])
             if c >= 0:
                 f[j] += d * e[k]
                 f[k] += d * e[j]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.latent.grammar import Level
-from treegauge.parsing.jit import Bools, Floats, Ints, helper, inline, kernel
+from treegauge.parsing.jit import Bools, Floats, Ints, add_multiple, helper, inline, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 
 __all__ = [
@@ -146,6 +146,7 @@ def fill_inside(
     for v in range(len(forest.symbol) - 1, -1, -1):
         A, o = forest.symbol[v], place[v]
         size = place[v + 1] - o
+        own = e[o : o + size]
         if is_tag[A]:
             word_probability(forest.start[v], A, words, level, leaf, 0)
             for i in range(size):
@@ -164,16 +165,14 @@ def fill_inside(
                 for q in range(rows.first[r], rows.first[r + 1]):
                     w, x = e[b + rows.left[q]], rows.offset[q]
                     if w > 0.0:
-                        for i in range(size):
-                            e[o + i] += w * rows.value[x + i]
+                        add_multiple(w, rows.value[x : x + size], own)
             else:
                 rows, c = level.binary, place[forest.right[d]]
                 for q in range(rows.first[r], rows.first[r + 1]):
                     w = e[b + rows.left[q]] * e[c + rows.right[q]]
                     if w > 0.0:
                         x = rows.offset[q]
-                        for i in range(size):
-                            e[o + i] += w * rows.value[x + i]
+                        add_multiple(w, rows.value[x : x + size], own)
         for i in range(size):
             if not is_open[o + i]:
                 e[o + i] = 0.0
