@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from treegauge.errors import UsageError
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing import Forest
+from treegauge.parsing.latent.base_chart import base_inside
 from treegauge.parsing.latent.derivations import best_derivations
 from treegauge.parsing.latent.forest import LatentForest, tree_entropy
 from treegauge.parsing.objectives import OBJECTIVES, MetricRate
@@ -342,3 +344,16 @@ def test_a_sentence_that_pruning_would_leave_without_a_parse_has_one() -> None:
     assert LatentForest(harsh, words).log_partition <= LatentForest(model, words, exact=True).log_partition + 1e-9
     long = ["milk", "saw", "the", "dog", *["with", "a", "dog"] * 60]
     assert LatentForest(model, long).argmax("labelled-precision-recall").tree.words == tuple(long)
+
+
+def test_a_sentence_without_a_parse_is_not_scaled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chart without very small numbers has a probability of 0 because there is no parse, not because of underflow."""
+    charts: list[int] = []
+
+    def counted(n: int, *arguments: Any) -> None:
+        charts.append(n)
+        base_inside(n, *arguments)
+
+    monkeypatch.setattr("treegauge.parsing.latent.forest.base_inside", counted)
+    assert not LatentForest(model_of(), ["with", "the", "sat"]).has_parse
+    assert charts == [3, 3]  # with the frequent tags of each word, and with all tags

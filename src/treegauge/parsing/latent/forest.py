@@ -111,6 +111,12 @@ def word_columns(model: LatentModel, words: Sequence[str]) -> Words:
     return Words(number, signature, count, np.ones(len(words)), *table.pairs_of_word, table.pair_tag)
 
 
+def _may_underflow(high: NDArray[np.float64]) -> bool:
+    """Whether a chart has numbers so small that the product of two of them and of a rule's weight can be 0."""
+    spans = high[np.triu_indices(len(high), 1, len(high) + 1)]
+    return bool(((spans > 0) & (spans < 1e-140)).any())
+
+
 def _next_step(step: float, z: float, n: int, too_small: float, too_large: float) -> float:
     """The next logarithm of the words' scale to try, after ``step`` gave the sentence the probability z.
 
@@ -208,6 +214,8 @@ class LatentForest:
             z = float(rules.root @ high[0, n])
             if 1e-200 < z < 1e200:
                 return BaseChart(high, low, pairs, scale * math.exp(-math.log(z) / n))
+            if z == 0 and not _may_underflow(high):
+                return None
             if z == 0:
                 too_small = step
             elif not z < math.inf:
