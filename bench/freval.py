@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import cycle, islice
 from pathlib import Path
 
 import nltk
@@ -98,9 +99,9 @@ def beside_the_java_program(treebank: Path, n: int = 500) -> list[str]:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     ours = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     began = time.process_time()
-    for tree in trees:
+    for tree in islice(cycle(trees), 20_000):
         nltk.Tree.fromstring(tree)
-    java = 36 * (time.process_time() - began) * 20_000 / len(trees)
+    java = 36 * (time.process_time() - began)
     return [
         f"Of the {len(trees):,} trees of the WSJ sample the one with the most fragments has {most_fragments(treebank):.2g}. {n} "
         f"WSJ-sample sentences against themselves, all sizes, whole command: {ours:.2f} s of CPU time. By the yardstick of 36 "

@@ -23,6 +23,8 @@ BYTES = 250
 """Of disk for each sentence and side of a huge comparison, with some to spare."""
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "outputs"
 APART = 8
+BRACKETS = 16
+"""Megabytes."""
 
 
 def commands(files: FilePair, folder: Path, options: argparse.Namespace) -> dict[str, list[object]]:
@@ -45,7 +47,26 @@ def commands(files: FilePair, folder: Path, options: argparse.Namespace) -> dict
             folder / f"B.{files.sentences}",
         ],
         "`compare --scores`": ["compare", "--scores", *(folder / f"{name}.{files.sentences}" for name in "AB")],
+        "`report --on-mismatch skip`": [
+            *("report", gold, test, "-o", folder / "report.html", "--rounds", 100, "--on-mismatch", "skip"),
+        ],
+        "`score --save -m parseval -m freval`": [
+            *("score", gold, f"A={test}", "-m", "parseval", "-m", "freval", "--save", folder / f"C.{files.sentences}"),
+        ],
+        "`report --scores`, of these": [
+            *("report", "--scores", folder / f"C.{files.sentences}", "-o", folder / "report.html", "--rounds", 100),
+        ],
     }
+
+
+def brackets(folder: Path) -> list[str]:
+    """What a file of opening brackets takes, all on one line, which is one error."""
+    lines = ["", "| `validate` of opening brackets only | most memory |", "|---:|---:|"]
+    for megabytes in (BRACKETS // APART, BRACKETS):
+        path = folder / "brackets.mrg"
+        path.write_bytes(b"(" * (megabytes << 20))
+        lines.append(f"| {megabytes} MB | {peak_memory('validate', path, code=3) / 1e6:,.0f} MB |")
+    return lines
 
 
 def measured(small: FilePair, large: FilePair, folder: Path, options: argparse.Namespace) -> list[str]:
@@ -103,6 +124,7 @@ def main() -> None:
                 f"{gold.name} against {test.name}, perturbed, with a growing vocabulary; `compare` with {options.rounds:,} rounds"
             )
             lines = [f"{about}; {base:.0f} MB before anything is read.", "", *measured(small, large, folder, options)]
+            lines += brackets(folder)
             title = "Memory"
     text = "\n".join([*lines, "", machine()])
     print(text)

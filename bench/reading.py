@@ -1,6 +1,9 @@
-"""The speed of reading treebanks into columns, compared with nltk's two readers in the same run, and the memory it takes.
+"""How fast treebanks are read into columns, beside nltk reading the same trees in the same run, and how much memory it takes.
 
 python bench/reading.py [--data ../shared/data/gum/train.mrg] [--megabytes 30] [--rounds 5] [--save]
+
+Imports are not counted. nltk is given the same trees as brackets, one per line, whatever the format that it stands beside; its
+lines are in memory already, where we read a file.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import nltk.data
+from generated import generate
 from nltk.corpus.reader import BracketParseCorpusReader
 from nltk.tree import Tree as NltkTree
 from results import machine, save_section
@@ -25,7 +29,8 @@ from treegauge.io import ReadOptions, read, stream, write
 from treegauge.trees import Treebank
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "gum" / "train.mrg"
-NLTK_BYTES = 1 << 20  # nltk reads only so much: its speed does not depend on the size of the file
+FEW = 2000
+"""Trees in the other formats."""
 MEMORY = """
 import sys
 import treegauge.io
@@ -52,8 +57,14 @@ class Speed(NamedTuple):
     seconds: float
 
     def row(self, name: str, peer: Speed) -> str:
-        ratio = (self.size / self.seconds) / (peer.size / peer.seconds)
-        return f"| {name} | {self.trees / self.seconds:,.0f} | {self.size / self.seconds / 1e6:.1f} | {ratio:.1f} |"
+        assert self.trees == peer.trees
+        speed = f"{self.trees / self.seconds:,.0f} | {self.size / self.seconds / 1e6:.1f}"
+        return f"| {name} | {self.trees:,} | {speed} | {peer.seconds / self.seconds:.1f} |"
+
+
+Jobs = dict[str, tuple[int, Callable[[], int]]]
+"""What is measured, by name: the bytes of the file, and the work, which gives the number of trees."""
+NLTK = "`nltk.Tree.fromstring`, a line at a time"
 
 
 def timed(work: Callable[[], int]) -> tuple[int, float]:
@@ -62,8 +73,14 @@ def timed(work: Callable[[], int]) -> tuple[int, float]:
     return work(), time.process_time() - began
 
 
-def speeds(jobs: dict[str, tuple[int, Callable[[], int]]], rounds: int) -> dict[str, Speed]:
-    """The best round of each job; the jobs take turns, so that a busy moment of the machine affects all of them."""
+def rows(jobs: Jobs, rounds: int) -> list[str]:
+    """The rows of jobs on the same trees, of which one is nltk's."""
+    found = speeds(jobs, rounds)
+    return [speed.row(name, found[NLTK]) for name, speed in found.items()]
+
+
+def speeds(jobs: Jobs, rounds: int) -> dict[str, Speed]:
+    """The best round of each job; the jobs take turns, so that a busy moment of the machine strikes all of them."""
     best: dict[str, Speed] = {}
     for _ in range(rounds):
         for name, (size, work) in jobs.items():
@@ -73,65 +90,66 @@ def speeds(jobs: dict[str, tuple[int, Callable[[], int]]], rounds: int) -> dict[
     return best
 
 
-def repeated(data: Path, size: int, folder: Path) -> Path:
-    """A file of about the given size with as many copies of the treebank as it takes."""
-    text = data.read_bytes()
-    path = folder / "large.mrg"
-    path.write_bytes(text * max(1, round(size / len(text))))
-    return path
+def enlarged(data: Path, trees: int, size: int, folder: Path) -> Path:
+    """A file of about that size made of so many trees, with words that keep being new."""
+    return generate(data, data, trees * max(1, round(size / data.stat().st_size)), folder).gold
 
 
-def sample(data: Path, folder: Path) -> Path:
-    """The first trees of the treebank, one per line, for nltk."""
-    lines: list[bytes] = []
-    for tree in read(data):
-        lines.append(f"{tree}\n".encode())
-        if sum(map(len, lines)) > NLTK_BYTES:
-            break
-    path = folder / "sample.mrg"
-    path.write_bytes(b"".join(lines))
-    return path
+def nltk_job(path: Path) -> tuple[int, Callable[[], int]]:
+    """nltk reading a file with a tree per line, whose text is in memory already."""
+    lines = path.read_text("utf-8").splitlines()
+    return path.stat().st_size, lambda: sum(1 for line in lines if NltkTree.fromstring(line))
 
 
-def reading_jobs(data: Path, large: Path, few: Path) -> dict[str, tuple[int, Callable[[], int]]]:
-    sentences = few.read_text("utf-8").splitlines()
-    nltk.data.path.append(str(few.parent))  # nltk opens only files below the folders it is told of
-    corpus = BracketParseCorpusReader(str(few.parent), few.name)
+def reading_jobs(path: Path, bank: Treebank, folder: Path) -> Jobs:
+    """Readers of one file with a tree per line, and our writer of it."""
+    nltk.data.path.append(str(path.parent))  # nltk opens only files below the folders it is told of
+    corpus = BracketParseCorpusReader(str(path.parent), path.name)
+    size = path.stat().st_size
     return {
-        "`nltk.Tree.fromstring`, a line at a time": (
-            few.stat().st_size,
-            lambda: sum(1 for sentence in sentences if NltkTree.fromstring(sentence)),
-        ),
-        "`nltk` `BracketParseCorpusReader.parsed_sents`": (few.stat().st_size, lambda: sum(1 for _ in corpus.parsed_sents())),
-        "`treegauge.io.read`, the treebank once": (data.stat().st_size, lambda: len(read(data))),
-        "`treegauge.io.read`, large file": (large.stat().st_size, lambda: len(read(large))),
-        "`treegauge.io.stream`, large file": (large.stat().st_size, lambda: sum(map(len, stream(large)))),
+        NLTK: nltk_job(path),
+        "`nltk` `BracketParseCorpusReader.parsed_sents`": (size, lambda: sum(1 for _ in corpus.parsed_sents())),
+        "`treegauge.io.read`": (size, lambda: len(read(path))),
+        "write bracketed, a tree per line": (size, writing(bank, folder / "y.mrg", "bracketed")),
     }
 
 
-def format_jobs(data: Path, folder: Path) -> dict[str, tuple[int, Callable[[], int]]]:
-    """Jobs that read and write the other formats: trees and, if CoNLL-2000 is beside the treebank, chunks."""
-    bank = read(data)
+def large_jobs(large: Path) -> Jobs:
+    """Readers of a large file."""
+    size = large.stat().st_size
+    return {
+        NLTK: nltk_job(large),
+        "`treegauge.io.read`, large file": (size, lambda: len(read(large))),
+        "`treegauge.io.stream`, large file": (size, lambda: sum(map(len, stream(large)))),
+    }
 
-    def written(name: str, part: Treebank) -> Callable[[], int]:
-        def work() -> int:
-            write(part, folder / f"y.{name}", name)
-            return len(part)
 
-        return work
+def format_jobs(name: str, part: Treebank, folder: Path) -> Jobs:
+    """Our reader and writer of another format, and nltk reading the same trees as brackets."""
+    path, brackets, options = folder / f"x.{name}", folder / f"x.{name}.mrg", ReadOptions(format=name)
+    write(part, path, name)
+    write(part, brackets, "bracketed")
+    size = path.stat().st_size
+    return {
+        NLTK: nltk_job(brackets),
+        f"read {name}": (size, lambda: len(read(path, options))),
+        f"write {name}": (size, writing(part, folder / f"y.{name}", name)),
+    }
 
-    jobs = {"write bracketed, a tree per line": (data.stat().st_size, written("bracketed", bank))}
-    parts = {"export": bank[:2000], "tigerxml": bank[:2000]}
-    chunks = data.parent.parent / "conll2000" / "train.txt"
-    if chunks.is_file():
-        parts["conll2000"] = read(chunks, ReadOptions(format="conll2000"))
-    for name, part in parts.items():
-        path, options = folder / f"x.{name}", ReadOptions(format=name)
+
+def writing(part: Treebank, path: Path, name: str) -> Callable[[], int]:
+    def work() -> int:
         write(part, path, name)
-        size = path.stat().st_size
-        jobs[f"read {name} ({len(part):,} trees)"] = (size, lambda path=path, options=options: len(read(path, options)))
-        jobs[f"write {name} ({len(part):,} trees)"] = (size, written(name, part))
-    return jobs
+        return len(part)
+
+    return work
+
+
+def in_other_formats(bank: Treebank, data: Path) -> dict[str, Treebank]:
+    """What is written in other formats: the first trees, and the chunks of CoNLL-2000 if these are beside the treebank."""
+    parts = {"export": bank[:FEW], "tigerxml": bank[:FEW]}
+    chunks = data.parent.parent / "conll2000" / "train.txt"
+    return parts | ({"conll2000": read(chunks, ReadOptions(format="conll2000"))[:FEW]} if chunks.is_file() else {})
 
 
 def memory(how: str, path: Path) -> tuple[int, int]:
@@ -144,30 +162,34 @@ def memory(how: str, path: Path) -> tuple[int, int]:
 def section(data: Path, megabytes: int, rounds: int) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        large = repeated(data, megabytes << 20, folder)
-        found = speeds(reading_jobs(data, large, sample(data, folder)), rounds)
-        peer = found["`nltk.Tree.fromstring`, a line at a time"]
-        others = speeds(format_jobs(data, folder), rounds)
+        bank, once = read(data), folder / "once.mrg"
+        write(bank, once, "bracketed")
+        large = enlarged(once, len(bank), megabytes << 20, folder)
+        found = [*rows(reading_jobs(once, bank, folder), rounds), *rows(large_jobs(large), rounds)]
+        for other, part in in_other_formats(bank, data).items():
+            found += rows(format_jobs(other, part, folder), rounds)
         size = large.stat().st_size
-        rows: list[str] = []
+        held: list[str] = []
         for how in ("read", "stream"):
             before, peak = memory(how, large)
             ratios = f"{peak / size:.1f} | {(peak - before) / size:.1f}"
-            rows.append(f"| `treegauge.io.{how}` | {before / 2**20:.0f} MB | {peak / 2**20:.0f} MB | {ratios} |")
-    trees = found["`treegauge.io.read`, the treebank once"].trees
+            held.append(f"| `treegauge.io.{how}` | {before / 2**20:.0f} MB | {peak / 2**20:.0f} MB | {ratios} |")
+        about = (
+            f"{len(bank):,} trees, {once.stat().st_size / 1e6:.1f} MB; the large file is {size / 1e6:.1f} MB made of them, "
+            "with a growing vocabulary."
+        )
     return "\n".join(
         [
-            f"{trees:,} trees, {data.stat().st_size / 1e6:.1f} MB; the large file is {size / 1e6:.1f} MB of them over and over. "
-            f"CPU time, best of {rounds} rounds in which the readers take turns.",
+            f"{about} CPU time without imports, best of {rounds} rounds in which the readers take turns; each beside nltk reading "
+            "the brackets of the same trees, measured anew for each set of trees.",
             "",
-            "| reader | trees/s | MB/s | bytes/s beside `nltk.Tree.fromstring` |",
-            "|---|---|---|---|",
-            *(speed.row(job, peer) for job, speed in found.items()),
-            *(speed.row(job, peer) for job, speed in others.items()),
+            "| reader | trees | trees/s | MB/s | times nltk's speed |",
+            "|---|---:|---:|---:|---:|",
+            *found,
             "",
             "| memory, large file | with treegauge imported | at most | at most / bytes of the file | growth / bytes |",
             "|---|---|---|---|---|",
-            *rows,
+            *held,
             "",
             machine(),
         ]

@@ -24,21 +24,21 @@ PEAK = """
 import resource, sys
 from treegauge.cli import main
 try:
-    main(sys.argv[1:])
+    main(sys.argv[2:])
 except SystemExit as end:
-    assert not end.code, end.code
+    assert (end.code or 0) == int(sys.argv[1]), end.code
 with open("/proc/self/status") as status:
     own = int(next(line.split()[1] for line in status if line.startswith("VmHWM")))
 print(own + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 """
-"""A program that runs a command and prints the most memory it ever held, in KiB, as the last word on stderr; the most that one of
-its child processes held, if it had any, is added."""
+"""A program that runs a command, whose exit code is its first argument, and prints the most memory it ever held, in KiB, as the
+last word on stderr; the most that one of its child processes held, if it had any, is added."""
 
 
-def peak_memory(*words: object, stdin: Path | None = None) -> int:
-    """The peak memory of a command, in bytes."""
+def peak_memory(*words: object, stdin: Path | None = None, code: int = 0) -> int:
+    """The peak memory of a command, in bytes; ``code`` is the exit code that it is to have."""
     with open(stdin or os.devnull, "rb") as stream:
-        command = [sys.executable, "-c", PEAK, *map(str, words)]
+        command = [sys.executable, "-c", PEAK, str(code), *map(str, words)]
         done = subprocess.run(command, check=True, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     return 1024 * int(done.stderr.split()[-1])
 

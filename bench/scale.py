@@ -2,10 +2,11 @@
 
 python bench/scale.py [--sentences 1000000] [--scored 100000] [--parsed 4000] [--rounds 3] [--save]
 
-Memory: the peak of `score --stream` on a synthetic corpus, our own treebank repeated with varied words, and the peak of other
-commands that read a short and a longer input from a pipe. Throughput: sentences per second of scoring and of parsing on one and on
-two workers, the best of some rounds in which engines take turns, with the workers started before the clock is. Overhead: shards
-with nothing to do. Two workers can be faster than one only where two processors have nothing else to do.
+Memory: the most that `score --stream` holds for a corpus made of our own treebank whose vocabulary grows as that of real text does
+(see generated.py), and what other commands hold on pipes for a short and for a longer input. Throughput: sentences per second of
+scoring and of parsing on one and on two workers, the best of some rounds in which engines take turns, with the workers started
+before the clock is. Overhead: shards with nothing to do. Two workers can be faster than one only where two processors have nothing
+else to do.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import math
 import operator
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
+from generated import generate, own_files, vocabulary
 from results import machine, peak_memory, save_section
 
 import treegauge
@@ -36,22 +38,10 @@ ENGINES = {"this process": "local", "2 processes": "local:2", "Dask, 1 worker": 
 SHARDS = 500
 
 
-def trees(n: int) -> Iterator[tuple[str, str]]:
-    """Gold and test trees: our own, repeated with different words and different mistakes each time."""
-    bank = [str(tree) for tree in own_treebank()]
-    for i in range(n):
-        again, number = divmod(i, len(bank))
-        gold = bank[number].replace(" the)", f" the{again % 40})").replace(" is)", f" is{again % 7})")
-        yield gold, gold.replace("(PP ", "(NP ", 1 + i % 2) if i % 3 else gold
-
-
 def write_corpus(folder: Path, n: int) -> tuple[Path, Path]:
-    paths = folder / f"gold-{n}.mrg", folder / f"test-{n}.mrg"
-    with paths[0].open("w") as gold, paths[1].open("w") as test:
-        for ours, theirs in trees(n):
-            gold.write(ours + "\n")
-            test.write(theirs + "\n")
-    return paths
+    """Gold and test trees of so many sentences."""
+    files = generate(*own_files(folder), n, folder)
+    return files.gold, files.test
 
 
 def memory(folder: Path, n: int) -> list[str]:
@@ -60,8 +50,8 @@ def memory(folder: Path, n: int) -> list[str]:
     began = time.perf_counter()
     held, seconds = peak_memory("score", gold, test, "--stream"), time.perf_counter() - began
     lines = [
-        f"`score --stream` of {n:,} sentences ({size:,.0f} MB in two files): at most {held / 1e6:.0f} MB held; {seconds:.0f} s, "
-        f"{n / seconds:,.0f} sentences per second.",
+        f"`score --stream` of {n:,} sentences ({size:,.0f} MB in two files, {vocabulary(gold):,} different words): at most "
+        f"{held / 1e6:.0f} MB held; {seconds:.0f} s, {n / seconds:,.0f} sentences per second.",
         "",
         "| on a pipe | sentences | most held | sentences | most held |",
         "|---|---|---|---|---|",

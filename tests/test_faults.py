@@ -22,6 +22,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from treegauge.cli import main
+from treegauge.data import write_examples
 from treegauge.engines.cluster import Cluster
 from treegauge.errors import EngineError, FormatError, InputError, ModelError, TreegaugeError, UnknownName, WriteError
 from treegauge.grammar import PCFG, load_model, save_model
@@ -34,6 +36,8 @@ from treegauge.io.xml import XmlHandler
 from treegauge.parsing import parser as parser_module
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.presets import load_preset, preset_text
+from treegauge.scoring.evaluation import score
+from treegauge.scoring.result import Scores
 from treegauge.trees import Treebank
 
 GRAMMAR = PCFG.parse('S -> S S [0.4] | "a" [0.6]')
@@ -79,6 +83,16 @@ def test_a_preset_that_builds_on_itself_is_refused(tmp_path: Path, monkeypatch: 
     Path("b.toml").write_text('base = "a.toml"')
     with pytest.raises(FormatError, match=r"builds on itself: a.toml -> b.toml -> a.toml"):
         load_preset("a.toml")
+
+
+def test_presets_that_build_on_each_other_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(2000):
+        Path(f"{number}.toml").write_text(f'base = "{number + 1}.toml"')
+    with pytest.raises(FormatError, match=r"0.toml: the preset builds on more than 50 others"):
+        load_preset("0.toml")
+    Path("40.toml").write_text("cutoff_length = 7")
+    assert load_preset("0.toml").cutoff_length == 7
 
 
 @pytest.mark.parametrize("name", ["a\0b.prm", f"{'x' * 5000}.toml", "no/such.prm"])
@@ -200,10 +214,13 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     for function in (load_model, read_file):
         with pytest.raises(InputError, match="cannot be read"):
             function(tmp_path / "missing")
-    with pytest.raises(InputError):
-        load_model("a\0b")
-    with pytest.raises(WriteError, match="zero byte"):
-        write(Treebank.parse("(S a)"), "a\0b")
+    bank = Treebank.parse("(S a)")
+    for name in ("a\0b", "\ud800"):
+        for function in (load_model, read_file, Scores.load, read, lambda path: score(path, bank), lambda path: score(bank, path)):
+            with pytest.raises(InputError, match="cannot be read"):
+                function(name)
+        with pytest.raises(WriteError, match="cannot be written: no file has a name with"):
+            write(bank, name)
 
 
 def test_what_was_refused_all_along_still_is(tmp_path: Path) -> None:
@@ -221,7 +238,33 @@ def test_what_was_refused_all_along_still_is(tmp_path: Path) -> None:
         load_model(resealed(tmp_path / "m.model", probability__npy=content.getvalue()))
 
 
+@pytest.mark.parametrize("number", ["²", "9" * 5000, "0", "-1", "x"])
+@pytest.mark.parametrize(
+    "words",
+    ["score {t} {t} --jobs {n}", "score {t} {t} --engine local:{n}", "score {t} {t} --shard 1/{n} --part {t}.part",
+     "compare {t} a={t} b={t} --by-length --lengths 10,{n}", "freval {t} {t} --sizes 1,{n}"],
+)  # fmt: skip
+def test_numbers_that_are_none_are_refused(words: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Python takes ``²`` for a digit and then cannot make a number of it, nor of thousands of digits."""
+    (tmp_path / "t.mrg").write_text("(S (N a))\n")
+    with pytest.raises(SystemExit) as end:
+        main([word.format(t=tmp_path / "t.mrg", n=number) for word in words.split()])
+    said = capsys.readouterr().err
+    assert (end.value.code, "internal" in said) == (2, False)
+    assert len(said) < 1000
+
+
 # Output
+
+
+def test_examples_on_a_full_disk(tmp_path: Path) -> None:
+    """The message names the file, and no half of it is left."""
+    done = run("examples", str(tmp_path), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
+    assert (done.returncode, b"train.mrg: cannot be written" in done.stderr) == (3, True), done.stderr
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError, match="cannot be written"):
+        write_examples(tmp_path / "file" / "folder")
 
 
 @pytest.mark.parametrize("command", ["induce", "learn --nonterminals 20 --iterations 1"])
@@ -273,8 +316,46 @@ def test_the_available_memory_is_that_of_the_process() -> None:
 def test_16_mb_of_brackets(bracket: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.mrg"
     path.write_bytes(bracket * (16 << 20))
-    done = run("validate", str(path), preexec_fn=memory_of(1_600), env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    done = run("validate", str(path), preexec_fn=memory_of(700), env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
     assert (done.returncode, b"1 error" in done.stdout) == (3, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "errors", "problem"),
+    [
+        (b"(" * (4 << 20), 1, "4194304 opening brackets that are never closed; the text ends on line 1"),
+        (b")" * (4 << 20), 1, "closing bracket without an opening one"),
+        (b"(S (N a)) " + b"(" * (4 << 20), 1, "4194304 opening brackets that are never closed; the text ends on line 1"),
+        (b"(\n" * (1 << 18), 1 << 18, "opening bracket that is never closed; a new tree begins on line 2"),
+        (b"(S (N a)" + b")" * (4 << 20), 1, "closing bracket without an opening one"),
+        (b"word " * (1 << 20), 1, "text outside brackets"),
+    ],
+    ids=["opening", "closing", "after a tree", "lines", "closing a tree", "words"],
+)
+def test_brackets_without_partner_take_little_memory(text: bytes, errors: int, problem: str) -> None:
+    """A small multiple of the text: not events, nor errors, of every bracket."""
+    source = Source("x.mrg", text)
+    tracemalloc.start()
+    try:
+        report = examine(source, ReadOptions(format="bracketed"))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (report.n_errors, report.errors[0].problem) == (errors, problem)
+    assert most < 12 * max(len(text), 1 << 20)
+
+
+def test_notes_on_trees_take_little_memory() -> None:
+    text = b"()" * (1 << 20)
+    tracemalloc.start()
+    try:
+        report = examine(Source("x.mrg", text), ReadOptions(format="bracketed"))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (report.n_trees, len(report.remarks), report.remarks[1].text) == (1 << 20, 20, "empty parse")
+    assert report.n_remarks > 1 << 20
+    assert most < 110 << 20
 
 
 def test_blank_lines_are_read_in_passing(monkeypatch: pytest.MonkeyPatch) -> None:

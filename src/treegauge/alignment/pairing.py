@@ -126,7 +126,8 @@ class Pair:
     ``index[i]`` is the number of the gold sentence in row ``i``; there is a row for each, unless some were left out. ``classes``
     gives labels that the preset treats as equal the same number. If the preset equates A with B and B with C, but not A with C, all
     three are one class nevertheless, and ``equality`` is the exact table. ``origins`` tell where the gold sentences, and the test
-    sentences in gold order, were read.
+    sentences in gold order, were read. ``first`` is the number of gold sentences before these, if the pair is a block of a
+    treebank.
     """
 
     gold: Brackets
@@ -137,9 +138,17 @@ class Pair:
     preset: Preset
     equality: Mask | None = None
     origins: tuple[Sequence[Origin], Sequence[Origin]] = ((), ())
+    first: int = 0
 
     def __len__(self) -> int:
         return len(self.gold)
+
+    def only(self, sentences: Int64) -> Pair:
+        """The pair reduced to some gold sentences; those without a row are left out."""
+        rows = np.flatnonzero(np.isin(self.index, sentences))
+        if len(rows) == len(self.index):
+            return self
+        return replace(self, gold=self.gold.take(rows), test=self.test.take(rows), index=self.index[rows])
 
     @property
     def is_continuous(self) -> bool:

@@ -21,6 +21,7 @@ from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
 from treegauge.io.writing import protect_inputs
 from treegauge.presets.treebanks import TREEBANKS
+from treegauge.spelling import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
@@ -174,9 +175,10 @@ def _number_or_auto(context: click.Context, parameter: click.Parameter, value: s
     """The number of jobs that an option's value names; 0 for ``auto``."""
     if value == "auto":
         return 0
-    if not value.isascii() or not value.isdigit() or not int(value):
-        raise click.BadParameter(f"{value!r} is neither auto nor a positive number.", context, parameter)
-    return int(value)
+    jobs = whole_number(value)
+    if not jobs:
+        raise click.BadParameter(f"{value[:40]!r} is neither auto nor a positive number.", context, parameter)
+    return jobs
 
 
 def jobs_option(what: str) -> Callable[[Function], Function]:

@@ -28,6 +28,7 @@ from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.spelling import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
@@ -246,7 +247,7 @@ def _print_real_tests(comparison: Comparison, M1: float | None, M2: float | None
 
 
 def _lengths(text: str) -> tuple[int, ...]:
-    words = comma_separated(text)
-    if not words or not all(word.isdigit() and int(word) > 0 for word in words):
-        raise UsageError(f"--lengths {text!r}: lengths are positive numbers with commas between, as in 10,20,30,40")
-    return tuple(int(word) for word in words)
+    lengths = tuple(whole_number(word) or 0 for word in comma_separated(text))
+    if not lengths or not all(lengths):
+        raise UsageError(f"--lengths {text[:80]!r}: lengths are positive numbers with commas between, as in 10,20,30,40")
+    return lengths

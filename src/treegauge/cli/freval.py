@@ -27,6 +27,7 @@ from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
 from treegauge.scoring.job import ScoringJob, SystemTotal
 from treegauge.scoring.result import Result
+from treegauge.spelling import whole_number
 from treegauge.tables import Table, number_of, render
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
@@ -177,9 +178,10 @@ def _metric_name(matching: str, sizes: str, alpha: str, mean: str) -> str:
 
 def _sizes(text: str) -> tuple[int, ...]:
     words = [word.strip().removeprefix("1-") for word in text.split(",")]
-    if not all(word == "all" or (word.isdigit() and int(word) > 0) for word in words):
-        raise UsageError(f"--sizes {text!r}: sizes are positive numbers or `all`, as in 1,15,25,all")
-    return tuple(0 if word == "all" else int(word) for word in words)
+    sizes = {word: whole_number(word) for word in words if word != "all"}
+    if not all(sizes.values()):
+        raise UsageError(f"--sizes {text[:80]!r}: sizes are positive numbers or `all`, as in 1,15,25,all")
+    return tuple(sizes.get(word) or 0 for word in words)
 
 
 def _summary(scores: Sequence[FragmentScore], *, sparklines: bool) -> Table:

@@ -207,7 +207,8 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
     parsed = f"{number_of(totals.sentences, 'sentence')}{resumed} in {time.monotonic() - totals.began:.1f} s"
     click.echo(f"{parsed}; {totals.failed:,} without a parse (fallback)", err=True)
     if totals.too_long:
-        click.echo(f"{number_of(totals.too_long, 'sentence')} of these: too long to be parsed in the memory at hand", err=True)
+        why = "too many words, or too little memory for the chart"
+        click.echo(f"{number_of(totals.too_long, 'sentence')} of these: too long to be parsed ({why})", err=True)
     if totals.pruned:
         click.echo(f"{number_of(totals.pruned, 'sentence')} pruned after all: too many parses for --exact", err=True)
     _print_unknown_words(totals.unknown_words)

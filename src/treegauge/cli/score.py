@@ -327,6 +327,7 @@ def _job_options(reading: ReadOptions, chosen: dict[str, Any]) -> JobOptions:
         "pair": "text",
         "treebank": chosen["treebank"],
         "sentences": sentences or chosen["examples"] > 0,
+        "trees": chosen["examples"] > 0,
     }
 
 

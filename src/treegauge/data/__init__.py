@@ -11,8 +11,9 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError, WriteError
 from treegauge.io import read
+from treegauge.io.writing import write_bytes
 from treegauge.trees import Treebank
 
 __all__ = ["EXAMPLES", "KINDS", "LANGUAGES", "PARTS", "discontinuous_treebank", "own_treebank", "treebank_path", "write_examples"]
@@ -104,9 +105,12 @@ def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
         "grammar.txt": (_FOLDER / "examples" / "grammar.txt").read_text("utf-8"),
         "sentence.txt": f"{EXAMPLES['sentence.txt']}\n",
     }
-    target.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        (target / name).write_text(content, "utf-8")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            write_bytes(content.encode("utf-8"), target / name)
+    except OSError as error:
+        raise WriteError(f"{target}: cannot be written: {error.strerror or error}") from None
     return [target / name for name in contents]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from treegauge.engines.engine import IN_PROCESS, Engine, InProcess, Shard, Threads, usable_processors
 from treegauge.errors import UsageError
+from treegauge.spelling import whole_number
 
 __all__ = ["ENGINE_NAMES", "IN_PROCESS", "Engine", "InProcess", "Shard", "Threads", "open_engine", "usable_processors"]
 
@@ -29,16 +30,16 @@ def open_engine(name: str) -> Engine:
     treegauge.errors.UsageError: unknown engine 'slurm'; valid: local, local:N, dask, dask:N, dask:ADDRESS
     """
     kind, _, rest = name.partition(":")
-    is_number = rest.isdigit() and int(rest) > 0
-    if kind == "local" and (not rest or is_number):
-        return _processes(int(rest)) if is_number and int(rest) > 1 else InProcess()
-    if kind == "dask" and (not rest or is_number):
-        return _cluster(workers=int(rest) if rest else None)
+    workers = whole_number(rest)
+    if kind == "local" and (not rest or workers):
+        return _processes(workers) if workers and workers > 1 else InProcess()
+    if kind == "dask" and (not rest or workers):
+        return _cluster(workers=workers)
     if kind == "dask" and ("://" in rest or rest.endswith(".json")):
         return _cluster(rest)
     if kind == "dask":
         raise UsageError(f"engine {name}: give the address of a Dask scheduler (tcp://HOST:PORT) or a scheduler file (.json)")
-    raise UsageError(f"unknown engine {name!r}; valid: {ENGINE_NAMES}")
+    raise UsageError(f"unknown engine {name[:80]!r}; valid: {ENGINE_NAMES}")
 
 
 # Imported only when needed, because most commands run in this process and should start at once.

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from treegauge.engines.engine import Engine, ShardFunction
 from treegauge.errors import FormatError, InputError, ModelError, UsageError
 from treegauge.io.archive import ArrayStore, read_archive, write_archive
+from treegauge.spelling import whole_number
 
 __all__ = [
     "SCHEMA",
@@ -32,7 +33,7 @@ __all__ = [
     "write_part",
 ]
 
-SCHEMA, VERSION = "treegauge-part", 3
+SCHEMA, VERSION = "treegauge-part", 4
 _MOST_ARRAYS = 1 << 20
 _VERSION_1 = b'{"schema": "treegauge.part/1"'
 
@@ -123,10 +124,10 @@ def parse_shard(text: str) -> tuple[int, int]:
     >>> parse_shard("3/10")
     (3, 10)
     """
-    number, slash, of = text.partition("/")
-    if not (slash and number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
-        raise UsageError(f"shard {text!r}: write the part and the number of parts, counted from 1, as in 3/10")
-    return int(number), int(of)
+    number, of = (whole_number(word) for word in text.partition("/")[::2])
+    if number is None or of is None or not 1 <= number <= of:
+        raise UsageError(f"shard {text[:40]!r}: write the part and the number of parts, counted from 1, as in 3/10")
+    return number, of
 
 
 def write_part(part: RunPart, path: str, form: PartFormat) -> None:

@@ -250,8 +250,8 @@ def read_file(path: str | Path, *, start: str | None = None, renormalise: bool =
     """The grammar in a text file (UTF-8)."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
     except UnicodeDecodeError as error:
         raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
+    except (OSError, ValueError) as error:  # the latter of a name that no file can have
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=repr(str(path))) from None
     return read_text(text, path=str(path), start=start, renormalise=renormalise)

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from treegauge.errors import BracketError, InputError
-from treegauge.io.bracketed_columns import Events, Names, TreeColumns, begin_at_margin, find_events, join_parts, part_of
+from treegauge.io.bracketed_columns import (
+    Events,
+    Names,
+    TreeColumns,
+    begin_at_margin,
+    closing_bracket,
+    find_events,
+    join_parts,
+    part_of,
+)
 from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
 from treegauge.io.escapes import has_escapes, read_escapes
 from treegauge.io.sources import ReadOptions, Text
@@ -29,6 +38,7 @@ __all__ = ["AnyNames", "bracketed_parts", "names_for", "read_bracketed", "small_
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
+_LARGE_BLOCK_BYTES = 2 << 20  # more than a chunk and the rest of the chunk before: a tree of that size is unusual
 _MOST_NAMES = 1 << 16  # a stream starts a new table beyond this, since every block carries all names so far
 _GOOD_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 14
@@ -102,20 +112,25 @@ def read_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | Inpu
     reader = _Reader(text, options, names_for(text))
     try:
         yield from reader.treebanks()
+        return
     except InputError as error:
-        if reader.failed_block is None or len(reader.failed_block) > _LARGEST_TREE_BYTES:
-            yield error
-        else:
-            yield from _check_on(reader, reader.failed_block)
+        first = error.with_traceback(None)  # with it the events of the failed block would be held
+    if reader.failed_block is None or len(reader.failed_block) > _LARGEST_TREE_BYTES:
+        yield first
+    else:
+        yield from _check_on(reader)
 
 
-def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
+def _check_on(reader: _Reader) -> Iterator[Treebank | InputError]:
     """The trees and errors of the rest of a text, from the block in which the fast reader failed."""
     path, options = reader.path, reader.options
-    block = read_escapes(block, lines=options.lines, is_whole=False)
+    block = read_escapes(reader.failed_block or b"", lines=options.lines, is_whole=False)
+    reader.failed_block = None
     scanner = Scanner(path, reader.place, options, is_nested_at_margin(block))
     try:
-        for lines in _pieces(_lines(block, reader.chunks)):
+        lines_to_scan = _lines(block, reader.chunks)
+        del block
+        for lines in _pieces(lines_to_scan):
             if max(scanner.good_bytes, len(lines[-1])) > _LARGEST_TREE_BYTES:
                 raise _too_large(path, scanner.place.line)
             if not scanner.accept(lines):
@@ -147,6 +162,7 @@ def _pieces(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes]:
     """The lines of the first bytes and of the chunks after them; a line that is too long is given before it ends."""
     *lines, rest = first.split(b"\n")
+    del first
     yield from lines
     for chunk, _ in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
@@ -273,6 +289,11 @@ class _TextBlock(NamedTuple):
         """The same by NumPy."""
         text, comment_lines = _without_comments(self.text, self.options.comment, self.place.begins_line)
         text = read_escapes(text, lines=self.options.lines, is_whole=self.is_last)
+        if len(text) > _LARGE_BLOCK_BYTES and self._never_closes(text):
+            if self.is_last:
+                raise self._error()
+            self._refuse_endless(text)
+            return None, 0
         if self.options.lines:
             used = len(text) if self.is_last else text.rfind(b"\n") + 1
             left_out = comment_lines | {line - self.place.line for line in self.bad_lines}
@@ -289,6 +310,13 @@ class _TextBlock(NamedTuple):
         except UnicodeDecodeError:
             raise self._error() from None
         return (part if len(part.n_nodes) else None), used
+
+    def _never_closes(self, text: bytes) -> bool:
+        """Whether a text is the beginning of a tree and nothing else: events of its brackets would take many times its memory."""
+        opening = text.find(b"(")
+        if opening < 0 or text[:opening].strip() or (self.options.lines and b"\n" in text):
+            return False
+        return closing_bracket(text, opening) < 0
 
     def _complete(self, events: Events) -> tuple[Events, int]:
         """The events of the complete trees, and the number of bytes up to their end, with blanks up to the end of the line."""

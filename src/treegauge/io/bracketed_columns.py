@@ -30,6 +30,7 @@ __all__ = [
     "Nesting",
     "TreeColumns",
     "begin_at_margin",
+    "closing_bracket",
     "find_events",
     "join_parts",
     "nesting_of",
@@ -38,6 +39,7 @@ __all__ = [
 
 _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
 _TAIL = 1 << 12
+_STRETCH = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +137,26 @@ def find_events(text: bytes) -> Events:
     byte = data.take(position)
     step = (byte == _OPEN).view(np.int8) - (byte == _CLOSE).view(np.int8)
     return Events(data, outside, position, byte, np.cumsum(step, dtype=np.int32))
+
+
+def closing_bracket(text: bytes, opening: int) -> int:
+    """The position of the bracket that closes the one at ``opening``; -1 if none does.
+
+    The text is looked at in short stretches, so that this takes little memory however many brackets there are.
+
+    >>> closing_bracket(b"(S (N a)) (S", 0), closing_bracket(b"(S (N a)) (S", 10)
+    (8, -1)
+    """
+    depth = 0
+    for begin in range(opening, len(text), _STRETCH):
+        data = np.frombuffer(text, np.uint8, min(_STRETCH, len(text) - begin), begin)
+        is_open, is_close = (data == _OPEN).view(np.int8), (data == _CLOSE).view(np.int8)
+        depths = depth + np.cumsum(is_open - is_close, dtype=np.int32)
+        closed = np.flatnonzero((depths <= 0) & (is_close > 0))
+        if len(closed):
+            return begin + int(closed[0])
+        depth = int(depths[-1])
+    return -1
 
 
 def begin_at_margin(events: Events) -> bool:

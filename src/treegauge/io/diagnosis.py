@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import BracketError, EncodingError, InputError
-from treegauge.io.bracketed_columns import find_events
+from treegauge.io.bracketed_columns import closing_bracket, find_events
 from treegauge.io.sources import ReadOptions
 
 __all__ = ["Scanner", "TextPosition", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
@@ -26,6 +26,7 @@ _BALANCE = "Each tree needs as many '(' as ')'; write -LRB- and -RRB- for litera
 _OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); the option comment leaves comment lines out."
 _LINES = "Each line was declared to be one sentence (option lines); leave that out for trees over several lines."
 _SHOWN_BYTES = 400
+_STRETCH = 1 << 16
 
 
 class TextPosition(NamedTuple):
@@ -67,17 +68,13 @@ def is_nested_at_margin(text: bytes) -> bool:
     """
     if b"\n(" not in text:
         return False
-    for size in (_FIRST_LOOK, len(text)):  # the first tree is rarely long
-        events = find_events(text[:size])
-        opens = np.flatnonzero(events.is_open)
-        closed = np.flatnonzero(events.depth[opens[0] :] < events.depth[opens[0]]) if len(opens) else opens
-        if len(closed):
-            return b"\n(" in text[events.position[opens[0]] : events.position[opens[0] + closed[0]]]
-    return False
+    opening = text.find(b"(")
+    closing = closing_bracket(text, opening)
+    return closing >= 0 and text.find(b"\n(", opening, closing) >= 0
 
 
 class GoodText(NamedTuple):
-    """Text that can be read, its position in the file, and the numbers of the lines that had errors."""
+    """Text that can be read, its position in the file, and the numbers of the lines that had errors, if each line is a tree."""
 
     text: bytes
     place: TextPosition
@@ -112,7 +109,9 @@ class Scanner:
     def accept(self, lines: list[bytes]) -> bool:
         """Accept the next lines as a whole if a quick check finds no error in them; whether it did."""
         text = b"\n".join([*lines, b""])
-        if self.depth or self.options.lines or self.options.comment or b"\0" in text or not find_events(text).balance():
+        if self.depth or self.options.lines or self.options.comment or b"\0" in text:
+            return False
+        if text.count(b"(") != text.count(b")") or not find_events(text).balance():
             return False
         try:
             text.decode("utf-8")
@@ -129,7 +128,8 @@ class Scanner:
         if not (self.place.begins_line and is_comment(line, self.options)):
             self._reported.clear()
             for error in self._errors(line, base):
-                self._bad_lines.add(self.place.line)
+                if self.options.lines:
+                    self._bad_lines.add(self.place.line)
                 yield error
         self.place = TextPosition(self.place.line + 1, 0)
 
@@ -152,7 +152,7 @@ class Scanner:
                 surplus = token.count(b")") - self.depth
                 self.depth = max(-surplus, 0)
                 if surplus > 0:
-                    at += int(np.flatnonzero(np.frombuffer(token, np.uint8) == ord(")"))[-surplus])
+                    at = match.end() - _length_with(token, surplus)
                     yield from self._outside(line, base, at, match.end(), "closing bracket without an opening one", _BALANCE)
             elif not self.depth:
                 yield from self._outside(line, base, at, match.end(), "text outside brackets", _OUTSIDE)
@@ -218,7 +218,26 @@ def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
     return None
 
 
+def _length_with(token: bytes, closing: int) -> int:
+    """The length of the shortest end of a token that has so many closing brackets.
+
+    >>> _length_with(b") ) )", 2)
+    3
+    """
+    end = len(token)
+    while closing:
+        begin = max(end - _STRETCH, 0)
+        there = np.flatnonzero(np.frombuffer(token, np.uint8, end - begin, begin) == ord(")"))
+        if len(there) >= closing:
+            return len(token) - begin - int(there[-closing])
+        closing -= len(there)
+        end = begin
+    return len(token) - end
+
+
 def _readable(line: bytes) -> bytes:
     """The line with a question mark in place of each byte that is not text."""
+    if bad_bytes(line) is None:
+        return line
     text = line.decode("utf-8", "surrogateescape")
     return re.sub("[\udc80-\udcff\0]", "?", text).encode("utf-8")

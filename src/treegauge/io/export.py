@@ -48,6 +48,7 @@ __all__ = ["NO_ROOT", "export_text", "is_node_name", "read_export"]
 
 NO_ROOT = "%% no VROOT"
 _MOST_LABELS = 1 << 16
+_KEYWORDS = frozenset({b"#FORMAT", b"#BOT", b"#EOT", b"#BOS", b"#EOS"})
 _NODE = re.compile(rb"#(\d{3,9})")
 _COLUMN = re.compile(rb"[^ \t\n\r\v\f]+")
 _COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morphology, edge, parent"}
@@ -99,6 +100,7 @@ class _ExportScanner:
         self.path, self.options = path, options
         self.version: int | None = None
         self.labels: dict[tuple[bytes, ...], str] = {}
+        self.words: dict[bytes, str] = {}
         self.number, self.line = 0, b""
         self.graph: Graph | None = None
         self.identity = b""  # the name of the sentence in its #BOS line
@@ -113,7 +115,9 @@ class _ExportScanner:
             if not fields:
                 continue
             try:
-                if self._read_keyword(fields) or self.in_table or fields[0].startswith(b"%%"):
+                if fields[0] in _KEYWORDS:
+                    self._read_keyword(fields)
+                elif self.in_table or fields[0].startswith(b"%%"):
                     pass
                 elif self.graph is not None:
                     self._read_row(fields, self.graph)
@@ -132,8 +136,8 @@ class _ExportScanner:
             where = "the file ends in it" if self.options.on_error == "stop" else "the next one or the end of the file comes first"
             yield self._error(f"sentence {unfinished.name} has no #EOS: {where}", advice="Was the file cut short?")
 
-    def _read_keyword(self, fields: list[bytes]) -> bool:
-        """Process a line that begins with a keyword; whether it does. At ``#EOS`` the caller takes the sentence."""
+    def _read_keyword(self, fields: list[bytes]) -> None:
+        """Process a line that begins with a keyword. At ``#EOS`` the caller takes the sentence."""
         match fields[0]:
             case b"#FORMAT":
                 version = fields[1] if len(fields) > 1 else b""
@@ -148,7 +152,7 @@ class _ExportScanner:
                 self.in_table = False
             case b"#BOS":
                 self._begin(fields)
-            case b"#EOS":
+            case _:  # #EOS
                 self.in_table = False
                 if self.graph is None:
                     raise self._error("#EOS without a #BOS before it")
@@ -156,9 +160,6 @@ class _ExportScanner:
                     ends, began = (name[:60].decode("utf-8", "replace") for name in (fields[1], self.identity))
                     advice = "A #EOS and the #BOS after it may be missing: each sentence has its own #BOS and #EOS."
                     raise self._error(f"#EOS of sentence {ends}, but the sentence began as {began}", advice)
-            case _:
-                return False
-        return True
 
     def _begin(self, fields: list[bytes]) -> None:
         unfinished, self.has_errors, self.is_lost, self.in_table = self.graph, False, False, False
@@ -181,13 +182,13 @@ class _ExportScanner:
             raise self._error(f"the parent {parent!r} is not a number", self._columns_advice(fields))
         try:
             label = self._label(tuple(fields[1 : width - 1]))
-            word = fields[0].decode("utf-8")
+            word = self._word(fields[0])
         except UnicodeDecodeError:
             raise self._bad_bytes() from None
         parent = fields[width - 1].decode("ascii")
         below: str | int = len(graph.words)
-        if not (word.startswith("#") and is_node_name(fields[0])):
-            graph.words.append(Word(restore_word(word), label, parent, self.number))
+        if not (fields[0].startswith(b"#") and is_node_name(fields[0])):
+            graph.words.append(Word(word, label, parent, self.number))
         elif word[1:] in graph.nodes:
             raise self._error(f"node {word[1:]} occurs twice")
         else:
@@ -224,6 +225,16 @@ class _ExportScanner:
             place += len(self.line[before : found[k].start()].decode("utf-8", "replace"))
             before = found[k].start()
             yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, place, text)
+
+    def _word(self, column: bytes) -> str:
+        """The word that a column holds; most of them come again and again."""
+        word = self.words.get(column)
+        if word is None:
+            word = restore_word(column.decode("utf-8"))
+            if len(self.words) > _MOST_LABELS:
+                self.words.clear()
+            self.words[column] = word
+        return word
 
     def _label(self, columns: tuple[bytes, ...]) -> str:
         """The label made of the columns between word and parent; labels are stored, since most of them recur."""

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ def treebanks_of(graphs: Iterable[Graph | InputError], text: Text, options: Read
         try:
             if graph.error is not None:
                 raise graph.error
-            trees.add(_tree(graph, path, options))
+            _add_tree(trees, graph, path, options)
             if text.on_left_out is not None and any(graph.left_out):
                 text.on_left_out(graph.left_out)
         except InputError as error:
@@ -148,16 +149,24 @@ def _block(trees: ColumnBuilder, path: str, lines: list[int], names: list[str], 
     return replace(Treebank.from_builder(trees), origins=(origin,))
 
 
-def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
-    """The tree of a graph; InputError if the graph is not a tree."""
+def _add_tree(trees: ColumnBuilder, graph: Graph, path: str, options: ReadOptions) -> None:
+    """Add the tree of a graph to others."""
     if not graph.words and not graph.nodes:
-        return Tree("")
+        trees.add(Tree(""))
+        return
     order = _bottom_up(graph, path)
     if options.attach_punctuation:
         graph = _with_punctuation_attached(graph)
     features = _secondary_features(graph, order, path) if graph.secondary else {}
-    if not features and (tree := _continuous_tree(graph, order)) is not None:
-        return tree
+    below = None if features else _continuous_parts(graph, order)
+    if below is None:
+        trees.add(_tree(graph, order, features, path))
+    else:
+        trees.add_rows(_rows(graph, below))
+
+
+def _tree(graph: Graph, order: list[str], features: Mapping[str | int, str], path: str) -> Tree:
+    """The tree of a graph that may have gaps, or features from secondary edges."""
     below: dict[str, list[Tree]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
         label = with_features(word.label, features.get(position, ""))
@@ -176,45 +185,56 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
         raise FormatError(f"sentence {graph.name}: {error.problem}", path=path, line=graph.line) from None
 
 
-class _NodeSpan(NamedTuple):
-    """A node without gaps, and the words ``start:end`` that it covers."""
-
-    start: int
-    end: int
-    node: Tree
+_SpanOfNode = tuple[int, int, str | None]
+"""The words of a node or tag, ``start:end``, and the node's name; a tag has none."""
 
 
-def _continuous_tree(graph: Graph, order: list[str]) -> Tree | None:
-    """The tree of a graph without gaps, as most are; None for any other."""
-    below: dict[str, list[_NodeSpan]] = {name: [] for name in (*order, ROOT)}
+def _continuous_parts(graph: Graph, order: list[str]) -> dict[str, list[_SpanOfNode]] | None:
+    """The parts directly below each node, in order, if no node has a gap, as in most graphs; None for any other graph."""
+    below: dict[str, list[_SpanOfNode]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
-        below[word.parent].append(_NodeSpan(position, position + 1, Tree(word.label, (word.word,))))
+        below[word.parent].append((position, position + 1, None))
     for name in order:
-        label, parent, *_ = graph.nodes[name]
-        joined = _next_to_each_other(label, below[name])
-        if joined is None:
+        parts = below[name]
+        if not _follow_each_other(parts):
             return None
-        below[parent].append(joined)
-    tops = below[ROOT]
-    if not graph.has_root and len(tops) == 1:
-        return tops[0].node
-    whole = _next_to_each_other(ROOT_LABEL, tops)
-    return None if whole is None else whole.node
+        below[graph.nodes[name].parent].append((parts[0][0], parts[-1][1], name))
+    return below if _follow_each_other(below[ROOT]) else None
 
 
-def _next_to_each_other(label: str, parts: list[_NodeSpan]) -> _NodeSpan | None:
-    """A node over children that follow one another; None if they do not, or there are none."""
-    if not parts:
-        return None
+def _follow_each_other(parts: list[_SpanOfNode]) -> bool:
+    """Whether parts, which are put in order, follow one another; none do not."""
     if len(parts) > 1:
-        parts.sort(key=_start_of)
-        if any(one.end != other.start for one, other in pairwise(parts)):
-            return None
-    return _NodeSpan(parts[0].start, parts[-1].end, Tree(label, [part.node for part in parts]))
+        parts.sort(key=_START)
+        end = parts[0][0]
+        for part in parts:
+            if part[0] != end:
+                return False
+            end = part[1]
+    return bool(parts)
 
 
-def _start_of(part: _NodeSpan) -> int:
-    return part.start
+_START = itemgetter(0)
+
+
+def _rows(graph: Graph, below: Mapping[str, list[_SpanOfNode]]) -> Iterator[tuple[str, int, int, int, str | None]]:
+    """The nodes of a tree in pre-order: label, start, end, the parent's row, and a tag's word."""
+    tops = below[ROOT]
+    stack = [(*part, -1) for part in tops]
+    row = 0
+    if graph.has_root or len(tops) != 1:
+        yield ROOT_LABEL, 0, len(graph.words), -1, None
+        row = 1
+        stack = [(*part, 0) for part in reversed(tops)]
+    while stack:
+        start, end, name, parent = stack.pop()
+        if name is not None:
+            yield graph.nodes[name].label, start, end, parent, None
+            stack += [(*part, row) for part in reversed(below[name])]
+        else:
+            word = graph.words[start]
+            yield word.label, start, end, parent, word.word
+        row += 1
 
 
 def _bottom_up(graph: Graph, path: str) -> list[str]:
@@ -224,6 +244,8 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         if item.parent not in below:
             kind = "word" if isinstance(item, Word) else "node"
             raise _fault(f"a {kind} has the parent {item.parent[:60]}, which does not exist", graph, item, path, item.parent)
+    if not graph.secondary and _is_bottom_up(graph.nodes):
+        return list(graph.nodes)
     for name, node in graph.nodes.items():
         below[node.parent].append(name)
     top_down: list[str] = []
@@ -239,6 +261,16 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         raise _fault(f"node {name} is not below the root: its ancestors form a cycle", graph, node, path, node.parent)
     top_down.reverse()
     return top_down
+
+
+def _is_bottom_up(nodes: Mapping[str, GraphNode]) -> bool:
+    """Whether each node stands before its parent, as it usually does in a file."""
+    before: set[str] = set()
+    for name, node in nodes.items():
+        before.add(name)
+        if node.parent in before:
+            return False
+    return True
 
 
 def _secondary_features(graph: Graph, bottom_up: list[str], path: str) -> dict[str | int, str]:

@@ -34,6 +34,7 @@ __all__ = [
     "decompress",
     "find_sources",
     "magic_suffix",
+    "problem_with_name",
 ]
 
 ON_ERROR = ("parse-fails", "stop", "repair")
@@ -261,12 +262,25 @@ def _similar_names(path: str) -> str:
     return f"Did you mean {' or '.join(os.path.join(folder, name) for name in close)}?" if close else ""
 
 
+def problem_with_name(name: str) -> str:
+    """The reason why no file can have a name; nothing if one can."""
+    if "\0" in name:
+        return "no file has a name with a zero byte"
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return "no file has a name with half of a surrogate pair"
+    return ""
+
+
 def find_sources(path: str | os.PathLike[str]) -> list[Source]:
     """The sources that a path stands for: the file itself, all treebank files below a directory, or those that a glob matches.
 
     Files are in the order of their names; ``-`` is standard input.
     """
     name = os.fspath(path)
+    if problem := problem_with_name(name):
+        raise InputError(f"cannot be read: {problem}", path=repr(name))
     if name == "-" or os.path.isfile(name):
         return [Source(name)]
     if os.path.isdir(name):

@@ -7,6 +7,7 @@ or not secondary edges were asked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -36,17 +37,25 @@ def remarks_on(bank: Treebank) -> list[Remark]:
     [Remark(place='tree 1', text='empty parse'), Remark(place='tree 2', text='1 word without a tag'), \
 Remark(place='tree 3', text='1 node without words')]
     """
+    return _first_remarks(bank, len(bank))[0]
+
+
+def _first_remarks(bank: Treebank, most: int) -> tuple[list[Remark], int]:
+    """The remarks on the first ``most`` trees that have one of a kind, in order, and the number of all remarks."""
     n_tokens = np.diff(bank.token_offset)
     bare = _per_tree(bank.tag < 0, bank.token_offset)
     empty = _per_tree(bank.start == bank.end, bank.node_offset)
     crowded = _trees_on_line(bank)
-    found: list[tuple[int, str]] = [(index, "empty parse") for index in np.flatnonzero(n_tokens == 0).tolist()]
-    found += [(index, f"{number_of(bare[index], 'word')} without a tag") for index in np.flatnonzero(bare).tolist()]
-    hollow = np.flatnonzero((empty > 0) & (n_tokens > 0)).tolist()
-    found += [(index, f"{number_of(empty[index], 'node')} without words") for index in hollow]
-    found += [(index, f"{crowded[index]} trees on this line") for index in np.flatnonzero(crowded > 1).tolist()]
-    found += _lost_edges(bank)
-    return [Remark(bank.place(index), text) for index, text in sorted(found)]
+    lost = _lost_edges(bank)
+    kinds: list[tuple[Int64, Callable[[int], str]]] = [
+        (np.flatnonzero(n_tokens == 0), lambda index: "empty parse"),
+        (np.flatnonzero(bare), lambda index: f"{number_of(bare[index], 'word')} without a tag"),
+        (np.flatnonzero((empty > 0) & (n_tokens > 0)), lambda index: f"{number_of(empty[index], 'node')} without words"),
+        (np.flatnonzero(crowded > 1), lambda index: f"{crowded[index]} trees on this line"),
+    ]
+    found = [(index, text(index)) for trees, text in kinds for index in trees[:most].tolist()]
+    remarks = [Remark(bank.place(index), text) for index, text in sorted(found + lost)]
+    return remarks, sum(len(trees) for trees, _ in kinds) + len(lost)
 
 
 def _lost_edges(bank: Treebank) -> list[tuple[int, str]]:
@@ -115,9 +124,9 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
         else:
             report.n_trees += len(item)
             report.n_words += item.n_tokens
-            report.n_with_gaps += sum(item.has_gaps(index) for index in range(len(item)))
-            remarks = remarks_on(item)
-            report.n_remarks += len(remarks)
+            report.n_with_gaps += 0 if item.is_continuous else sum(item.has_gaps(index) for index in range(len(item)))
+            remarks, n_remarks = _first_remarks(item, most - len(report.remarks))
+            report.n_remarks += n_remarks
             report.remarks += remarks[: most - len(report.remarks)]
     if n_left_out:
         report.n_remarks += 1

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
-from treegauge.io.sources import Source, find_sources
+from treegauge.io.sources import Source, find_sources, problem_with_name
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -90,8 +90,8 @@ def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a path that cannot be written, before the long work whose result is to be written there."""
     name = os.fspath(path)
-    if "\0" in name:
-        raise WriteError(f"{name!r} cannot be the name of a file: it has a zero byte")
+    if problem := problem_with_name(name):
+        raise WriteError(f"{name!r} cannot be written: {problem}")
     target = os.path.realpath(name)
     if os.path.isdir(target):
         raise WriteError(f"{name}: cannot be written: it is a folder")
@@ -119,8 +119,8 @@ def _write_standard_output(chunks: Iterable[bytes]) -> None:
 @contextmanager
 def _whole_file(name: str) -> Generator[BinaryIO]:
     """A file for writing that gets its name only when all is written; a device or pipe is written directly."""
-    if "\0" in name:
-        raise WriteError(f"{name!r} cannot be the name of a file: it has a zero byte")
+    if problem := problem_with_name(name):
+        raise WriteError(f"{name!r} cannot be written: {problem}")
     target = os.path.realpath(name)
     if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
         with open(target, "wb") as raw:

@@ -78,6 +78,25 @@ class CompactIndex:
             return np.arange(numbers.start, numbers.stop, dtype=np.int64)
         return numbers.astype(np.int64)
 
+    def between(self, first: int, last: int) -> Places:
+        """Those of the numbers that are from ``first`` on and less than ``last``."""
+        numbers = self.numbers
+        if isinstance(numbers, range):
+            return np.arange(max(numbers.start, first), min(numbers.stop, last), dtype=np.int64)
+        low, high = np.searchsorted(numbers, [first, last]).tolist()
+        return numbers[low:high].astype(np.int64)
+
+    def follows(self, other: CompactIndex) -> bool:
+        """Whether both are ranges, and this one begins where the other ends."""
+        return isinstance(self.numbers, range) and isinstance(other.numbers, range) and other.numbers.stop == self.numbers.start
+
+    def is_same(self, other: CompactIndex) -> bool:
+        """Whether the numbers are the same."""
+        ours, theirs = self.numbers, other.numbers
+        if isinstance(ours, range) or isinstance(theirs, range):
+            return isinstance(ours, range) and isinstance(theirs, range) and ours == theirs
+        return np.array_equal(ours, theirs)
+
     def shifted(self, by: int) -> CompactIndex:
         """The index with all numbers increased."""
         numbers = self.numbers

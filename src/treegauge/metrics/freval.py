@@ -28,6 +28,7 @@ from treegauge.metrics.compact_rows import CompactRows
 from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
+from treegauge.spelling import whole_number
 from treegauge.trees.treebank import Int64
 
 __all__ = ["Freval", "SizeScore"]
@@ -54,7 +55,8 @@ def _range(word: str) -> tuple[int, ...] | None:
     if word == "all":
         return (0,)
     size = word.removeprefix("1-")
-    return (int(size),) if size.isdigit() and int(size) else None
+    number = whole_number(size)
+    return (number,) if number else None
 
 
 def _alpha(word: str) -> str | tuple[float, ...] | None:

@@ -146,10 +146,10 @@ class Sentence(NamedTuple):
 class ParsedSentence:
     """The tree of a sentence, and how it was found.
 
-    ``fallback``: the tree is right-branching because there is no parse; ``too_long``: because the chart would not fit into memory.
-    ``expected``: the expected number of right constituents, if posteriors were asked for. ``unknown_words``: the words that are not
-    in the grammar, if that is why there is no parse. ``pruned``: the sentence should have been parsed without pruning, but has too
-    many parses for that.
+    ``fallback``: the tree is right-branching because there is no parse; ``too_long``: because the sentence has too many words, or
+    the chart would not fit into memory. ``expected``: the expected number of right constituents, if posteriors were asked for.
+    ``unknown_words``: the words that are not in the grammar, if that is why there is no parse. ``pruned``: the sentence should have
+    been parsed without pruning, but has too many parses for that.
     """
 
     sentence: Sentence

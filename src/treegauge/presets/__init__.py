@@ -29,6 +29,7 @@ FALLBACK = "FALLBACK"
 label that is compared, whatever the preset."""
 _FOLDER = os.path.dirname(__file__)
 _MOST_BYTES = 1 << 24
+_MOST_BASES = 50
 _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; the preset collins is a whole file to look at."
 
 
@@ -190,6 +191,8 @@ def _load(name: str, builds_on: tuple[str, ...] = ()) -> Preset:
         return _shipped_preset(path)
     if path in builds_on:
         raise FormatError(f"the preset builds on itself: {' -> '.join((*builds_on, path))}", path=path)
+    if len(builds_on) == _MOST_BASES:
+        raise FormatError(f"the preset builds on more than {_MOST_BASES} others, each on the next", path=builds_on[0])
     return _parse_file(path, path, builds_on)
 
 

@@ -24,12 +24,13 @@ from treegauge.reports.differing_sentences import DifferingSentences, find_sente
 from treegauge.reports.scored_trees import (
     are_large,
     best_places,
+    break_down,
     example_sentences,
     examples_among,
+    may_hold_few,
     missing_trees,
     pair_behind,
     rescore,
-    restricted,
     wrong_brackets,
 )
 from treegauge.reports.tree_diff import BracketMarks, mark_brackets
@@ -41,7 +42,7 @@ from treegauge.significance.paired_comparison import CompareOptions, comparable_
 from treegauge.significance.resampling import Progress
 from treegauge.significance.score_table import common_sentences
 from treegauge.tables import Table
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = ["MOST_SENTENCES", "Fragments", "Report", "report", "report_of_scores"]
 
@@ -158,8 +159,7 @@ def report(
     if not systems:
         raise UsageError("a report needs at least one system")
     gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
-    # With on_mismatch="skip", a sentence left out for one system is left out for all, which is known only when all are scored.
-    few = options.on_mismatch != "skip" and not gaps and not judgements and are_large(gold, *systems.values())
+    few = not gaps and are_large(gold, *systems.values())
     scored = comparable_scores(
         gold,
         systems,
@@ -206,15 +206,18 @@ def report_of_scores(
     if reasons:
         comparison = compare_scores(scores, options, progress=progress)
         return _without_trees(of_scores(comparison=comparison), by_system, reasons[0])
-    if all(result.trees is None and result.breakdowns.keys() >= {*_BREAKDOWNS} for result in by_system.values()):
+    if may_hold_few(by_system.values()):
         comparison = compare_scores(scores, options, progress=progress)
-        return _with_few_trees(of_scores(comparison=comparison), by_system, most)
+        # Sentences that are left out for one system are left out for all, which is known only when all are scored.
+        kept = common_sentences(scores, options.on_mismatch)
+        by_system = {system: break_down(result, _BREAKDOWNS, kept) for system, result in by_system.items()}
+        return _with_few_trees(of_scores(comparison=comparison), by_system, most, kept)
     main = {system: rescore(result) for system, result in by_system.items()}
     with ThreadPoolExecutor(1) as pool, _Stoppable(progress) as watched:
         # Resampling is NumPy's work, which lets this thread look for kinds of error meanwhile.
         comparing = pool.submit(compare_scores, scores, options, progress=watched)
         kept = common_sentences(scores, options.on_mismatch)
-        pairs = {system: restricted(pair_behind(result), kept) for system, result in main.items()}
+        pairs = {system: pair_behind(result).only(kept) for system, result in main.items()}
         banks = {system: Treebank.concatenate(list(result.scored_trees.test)) for system, result in main.items()}
         gold = Treebank.concatenate(list(next(iter(main.values())).scored_trees.gold))
         marks = {system: mark_brackets(pair) for system, pair in pairs.items()}
@@ -227,13 +230,14 @@ def report_of_scores(
     return replace(finished, gold=gold, banks=banks, breakdowns=breakdowns, marks=marks, sentences=sentences)
 
 
-def _with_few_trees(report: Report, scores: Mapping[str, Result], most: int) -> Report:
-    """The report of a large treebank, whose breakdowns were counted while it was scored: only the trees shown are read again."""
+def _with_few_trees(report: Report, scores: Mapping[str, Result], most: int, kept: Int64) -> Report:
+    """The report of a large treebank that has breakdowns of the sentences ``kept``: only the trees shown are read again."""
     first = next(iter(scores.values()))
-    order = rank_sentences(np.stack([wrong_brackets(result) for result in scores.values()]))
+    order = rank_sentences(np.stack([wrong_brackets(result, kept) for result in scores.values()]))
     length = first.scored_sentences.length
     examples = [example_sentences(result.breakdowns["errors"], length) for result in scores.values()]
-    numbers = sorted({*order[:most], *(sentence for of_system in examples for sentence in of_system)})
+    shown: list[int] = kept[order[:most]].tolist()
+    numbers = sorted({*shown, *(sentence for of_system in examples for sentence in of_system)})
     again = {system: rescore(result, numbers) for system, result in scores.items()}
     gold = Treebank.concatenate(list(next(iter(again.values())).scored_trees.gold))
     banks = {system: Treebank.concatenate(list(result.scored_trees.test)) for system, result in again.items()}
@@ -254,7 +258,7 @@ def _with_few_trees(report: Report, scores: Mapping[str, Result], most: int) -> 
         banks=banks,
         breakdowns=breakdowns,
         marks=marks,
-        sentences=replace(sentences, differing=len(order), compared=len(first.scored_sentences.compact_rows)),
+        sentences=replace(sentences, differing=len(order), compared=len(kept)),
         numbers=tuple(numbers),
         kept_notes={system: _notes_on_trees(result) for system, result in scores.items()},
     )

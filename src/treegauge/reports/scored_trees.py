@@ -7,8 +7,9 @@ are read again.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from treegauge.alignment.alignment import align_pairs
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import MismatchError, UsageError
+from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.breakdowns import Breakdown
 from treegauge.metrics.breakdowns.counts_by_key import Key, PlaceArray
+from treegauge.metrics.compact_rows import CompactIndex
 from treegauge.metrics.registry import find_metric
 from treegauge.scoring.counts import Request
 from treegauge.scoring.inputs import TreebankLike, path_of
@@ -31,12 +34,13 @@ __all__ = [
     "READABLE",
     "are_large",
     "best_places",
+    "break_down",
     "example_sentences",
     "examples_among",
+    "may_hold_few",
     "missing_trees",
     "pair_behind",
     "rescore",
-    "restricted",
     "wrong_brackets",
 ]
 
@@ -51,7 +55,20 @@ def are_large(*sides: TreebankLike) -> bool:
     paths = [path_of(side) for side in sides]
     if not all(path is not None and os.path.isfile(path) for path in paths):
         return False
-    return sum(os.path.getsize(path) for path in paths if path is not None) > LARGE_BYTES
+    return sum(os.path.getsize(path) for path in {*paths} if path is not None) > LARGE_BYTES
+
+
+def may_hold_few(results: Iterable[Result]) -> bool:
+    """Whether results without trees are of files so large that only the trees that are shown should be read again.
+
+    Breakdowns of trees with gaps, and files that are several to a treebank, are for those who hold all trees.
+    """
+    every = list(results)
+    sides = [(*result.inputs.gold, *result.inputs.test) for result in every if result.inputs is not None]
+    if any(result.trees is not None for result in every) or any(len(paths) != 2 for paths in sides) or len(sides) < len(every):
+        return False
+    paths = {path for pair in sides for path in pair}
+    return are_large(*paths) and not any(holds_gaps(path, reading_of(every[0])) for path in paths)
 
 
 def rescore(result: Result, only: Sequence[int] | None = None) -> Result:
@@ -60,12 +77,44 @@ def rescore(result: Result, only: Sequence[int] | None = None) -> Result:
     Trees that were not kept are read from the files that the result names; if these have changed, a
     :class:`~treegauge.errors.MismatchError` is raised.
     """
-    if result.trees is not None:
+    return result if result.trees is not None else _score_again(result, only=None if only is None else tuple(only))
+
+
+def break_down(result: Result, names: Sequence[str], sentences: Int64) -> Result:
+    """The result with breakdowns of some gold sentences, one place behind each key; its trees are read again, and not kept.
+
+    A result that has these breakdowns already, and was scored on no other sentences, stays as it is.
+    """
+    if result.breakdowns.keys() >= {*names} and len(result.scored_sentences.compact_index) == len(sentences):
         return result
-    inputs = result.inputs
+    again = _score_again(
+        result, trees=False, places=False, breakdowns=tuple(names), thinned=best_places, among=CompactIndex.of(sentences)
+    )
+    return replace(result, breakdowns=again.breakdowns)
+
+
+class _RequestOptions(TypedDict, total=False):
+    """The options of a :class:`~treegauge.scoring.counts.Request` that a second look at the same trees may choose."""
+
+    only: tuple[int, ...] | None
+    trees: bool
+    places: bool
+    breakdowns: tuple[str, ...]
+    thinned: Callable[[Breakdown, Pair], Breakdown] | None
+    among: CompactIndex | None
+
+
+def reading_of(result: Result) -> ReadOptions:
+    """The options with which the files behind a result were read."""
+    said = {} if result.inputs is None else result.inputs.reading
+    return ReadOptions(**{item.name: said[item.name] for item in fields(ReadOptions) if item.name in said})
+
+
+def _score_again(result: Result, **options: Unpack[_RequestOptions]) -> Result:
+    """The same score from the files that the result names, which must hold the same trees."""
+    inputs, reading = result.inputs, reading_of(result)
     if inputs is None:
         raise UsageError(f"{result.system}: {missing_trees(result)}; give the trees")
-    reading = ReadOptions(**{item.name: inputs.reading[item.name] for item in fields(ReadOptions) if item.name in inputs.reading})
     signature = result.signature
     metric = find_metric(result.metric) if result.definition is None else result.definition
     request = Request(
@@ -75,7 +124,7 @@ def rescore(result: Result, only: Sequence[int] | None = None) -> Result:
         match_words=signature.match_words,
         on_error=reading.on_error,
         pair="text",
-        only=None if only is None else tuple(only),
+        **options,
     )
     trees = {result.system: _trees(inputs.test, reading)}
     job = ScoringJob(_trees(inputs.gold, reading.of_gold), trees, request, [result.metric], reading)
@@ -115,19 +164,12 @@ def pair_behind(result: Result) -> Pair:
     return pair_of(gold, test, alignment, preset, words, on_mismatch="skip" if signature.on_mismatch == "skip" else "align")
 
 
-def restricted(pair: Pair, kept: Int64) -> Pair:
-    """The pair restricted to the gold sentences ``kept``."""
-    if len(pair.index) == len(kept):
-        return pair
-    rows = np.flatnonzero(np.isin(pair.index, kept))
-    return replace(pair, gold=pair.gold.take(rows), test=pair.test.take(rows), index=pair.index[rows])
-
-
-def wrong_brackets(result: Result) -> Int64:
-    """The number of wrong brackets of each sentence, those missed and those in excess, from PARSEVAL's rows."""
+def wrong_brackets(result: Result, kept: Int64) -> Int64:
+    """The number of wrong brackets of each sentence ``kept``, those missed and those in excess, from PARSEVAL's rows."""
     rows = result.scored_sentences.compact_rows
     gold, test, matched = (rows.columns[result.columns.index(name)][:].astype(np.int64) for name in ("gold", "test", "matched"))
-    return gold + test - 2 * matched
+    wrong = gold + test - 2 * matched
+    return wrong if len(wrong) == len(kept) else wrong[np.isin(result.scored_sentences.index, kept)]
 
 
 def best_places(breakdown: Breakdown, pair: Pair) -> Breakdown:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from treegauge.alignment.notes import REMARKS, Note, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
-from treegauge.scoring.inputs import SentencePlaces
 from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
 from treegauge.spelling import british
 from treegauge.tables import Cell, Table, number_of, render
+from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns.counts_by_key import Place
@@ -216,17 +216,26 @@ def _row_name(cells: tuple[object, ...], columns: tuple[str, ...], key: tuple[st
 
 def _example_line(result: Result, place: Place) -> str:
     """One bracket: its place, whether it is missed or spurious, and its sentence with the bracket marked."""
-    places = result.scored_sentences.places
-    where = places[place.sentence]
+    where = result.scored_sentences.places[place.sentence]
     what = f": {'missed' if place.side == 'gold' else 'spurious'} {place.label}" if place.label else ""
-    if not isinstance(places, SentencePlaces):
+    if result.trees is None:
         return f"{where}{what}"
-    words = places.words(place.sentence, result.signature.preset.delete_tags)
+    words = _words(result.trees.gold, place.sentence, result.signature.preset.delete_tags)
     recut = any(note.sentence == place.sentence and note.kind in ("characters", "edited") for note in result.notes)
     if not place.label or recut:
         return f"{where}{what}: {_cut(' '.join(words))}"
     with_bracket = [*words[: place.start], "[" + " ".join(words[place.start : place.end]) + "]", *words[place.end :]]
     return f"{where}{what}: {_cut(' '.join(with_bracket), around=' '.join(words[: place.start]))}"
+
+
+def _words(blocks: Sequence[Treebank], sentence: int, left_out: frozenset[str]) -> list[str]:
+    """The words of a sentence in some blocks of trees, without those whose tag is left out."""
+    for block in blocks:
+        if sentence < len(block):
+            tagged = zip(block.words(sentence), block.tags(sentence), strict=True)
+            return [word for word, tag in tagged if tag not in left_out or not tag]
+        sentence -= len(block)
+    raise IndexError(sentence)
 
 
 def _cut(text: str, around: str = "") -> str:

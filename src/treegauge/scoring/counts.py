@@ -21,12 +21,12 @@ from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advi
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
-from treegauge.metrics.compact_rows import narrow
+from treegauge.metrics.compact_rows import CompactIndex, narrow
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import TREEBANKS, counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
-from treegauge.scoring.inputs import Hasher, Trees
+from treegauge.scoring.inputs import Hasher, SentencePlaces, Trees
 from treegauge.scoring.sentence_rows import MetricCounts, Numbers
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
@@ -61,10 +61,11 @@ class Request:
 
     * ``preset``: None if each metric uses its own; ``cutoff``: the length of the longest short sentence (None: the preset's).
     * ``keep``: whether rows and trees are kept; a stream keeps neither. ``sentences``: whether single sentences will be looked at;
-      if not, workers send sums only. ``trees``: whether trees, and with them the places of sentences, are kept along with the rows;
-      ``only``: the gold sentences (in order, from 0) whose trees are kept, if not all of them.
+      if not, workers send sums only. ``trees``: whether trees are kept along with the rows; ``only``: the gold sentences (in order,
+      from 0) whose trees are kept, if not all of them. ``places``: whether the file and line of each gold sentence are kept.
     * ``progress``: a function that is called with the number of sentences counted since the last call.
     * ``thinned``: a function that makes the breakdown of a block smaller, which otherwise holds the places of all wrong brackets.
+    * ``among``: the gold sentences that breakdowns count, if not all of them.
     """
 
     metrics: tuple[Metric, ...]
@@ -80,8 +81,10 @@ class Request:
     pair: str = "order"
     treebank: str = ""
     trees: bool = True
+    places: bool = True
     only: tuple[int, ...] | None = None
     thinned: Callable[[Breakdown, Pair], Breakdown] | None = None
+    among: CompactIndex | None = None
 
     def __post_init__(self) -> None:
         if self.treebank and self.treebank not in TREEBANKS:
@@ -126,7 +129,7 @@ class SystemCounts:
 
     ``preset`` is that of the first metric, which also decides about notes and breakdowns. ``texts`` are pairs of different texts,
     of gold and test sentences in the same position. ``evalb`` is what EVALB would print, ``gap`` the place of a tree with a gap,
-    which EVALB could not read. If the request keeps them: EVALB's status of each gold sentence, and the trees with the number of
+    which EVALB could not read. If the request keeps them: EVALB's status and the place of each gold sentence, and the trees with the number of
     the test sentence of each gold sentence (-1: none).
     """
 
@@ -147,6 +150,7 @@ class SystemCounts:
         self.gold: list[Treebank] = []
         self.test: list[Treebank] = []
         self.partner: list[Int64] = []
+        self.places = SentencePlaces()
         self.breakdowns: dict[str, Breakdown] = {}
         file = _evalb_file(request)
         self.evalb = None if file is None else EvalbOutcome(file)
@@ -166,6 +170,8 @@ class SystemCounts:
             self._add_aligned(gold, test, pairs, first, in_step)
         if self.request.keep and self.request.trees:
             self._keep_trees(gold, test, pairs, first)
+        if self.request.keep and self.request.places:
+            self.places.add(gold)
         self.n_gold += len(gold)
         self.n_test += len(test)
         self.n_words += gold.n_tokens
@@ -202,7 +208,7 @@ class SystemCounts:
                 counts.keep(rows, index, length, _status(block.pair), counts.metric.reproduced(block.pair))
             if self.evalb is not None and counts is self._like_evalb:
                 self._add_verdicts(block, rows, self.evalb)
-        self._break_down(main.pair)
+        self._break_down(main.pair, first)
         self._note(main.pair.alignment.notes, first)
 
     def _add_verdicts(self, block: AlignedBlock, rows: Rows, so_far: EvalbOutcome) -> None:
@@ -236,7 +242,7 @@ class SystemCounts:
         # The message of "error" lists all sentences that do not match: the caller checks the notes at the end.
         on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
         pair = pair_of(gold_words, test_words, alignment, preset, words, on_mismatch=on_mismatch)
-        return AlignedBlock(gold, test, gold_words, test_words, pair, words)
+        return AlignedBlock(gold, test, gold_words, test_words, replace(pair, first=self.first + self.n_gold), words)
 
     def _add_as_evalb(self, scored: EvalbRows, first: int) -> None:
         for counts in self.of_metrics:
@@ -245,10 +251,12 @@ class SystemCounts:
                 counts.keep(scored.rows, scored.index + first, scored.length, scored.status, None)
         self._note(scored.notes, first)
 
-    def _break_down(self, pair: Pair) -> None:
+    def _break_down(self, pair: Pair, first: int) -> None:
         if self.request.breakdowns:
             from treegauge.metrics.breakdowns import breakdown
 
+            if self.request.among is not None:
+                pair = pair.only(self.request.among.between(first, first + len(pair.alignment.test)) - first)
             for name in self.request.breakdowns:
                 counted = breakdown(name, pair)
                 if self.request.thinned is not None:
@@ -297,6 +305,7 @@ class SystemCounts:
             ours.merge(theirs)
         self.gold += other.gold
         self.test += other.test
+        self.places.merge(other.places)
         self.evalb_status += other.evalb_status
         for name, counted in other.breakdowns.items():
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted

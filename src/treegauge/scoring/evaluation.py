@@ -80,6 +80,7 @@ def score(
     on_error: str | None = None,
     pair: str = "order",
     treebank: str = "",
+    trees: bool = True,
 ) -> Result | Scores:
     """Score test trees against gold trees.
 
@@ -113,6 +114,7 @@ def score(
       their text where the order does not match (``text``).
     * ``treebank``: one of :data:`treegauge.presets.treebanks.TREEBANKS`, such as ``ctb``: the preset then treats the punctuation,
       traces and roots of this treebank as it treats those of the Penn Treebank.
+    * ``trees``: whether the trees are kept in ``result.trees``; without them large files take less memory.
 
     The rates, each a fraction that is nan for 0/0 (0 in FREVAL), are in ``result.rates``, and are attributes of the result too:
 
@@ -138,7 +140,7 @@ def score(
     systems = test if isinstance(test, Mapping) else {_name_of(test): test}
     job = ScoringJob.of(
         gold, systems, wanted, preset, on_mismatch=on_mismatch, match_words=match_words, cutoff=cutoff, breakdowns=breakdowns,
-        stream=stream, reading=reading, sentences=sentences, on_error=on_error, pair=pair, treebank=treebank,
+        stream=stream, reading=reading, sentences=sentences, on_error=on_error, pair=pair, treebank=treebank, trees=trees,
     )  # fmt: skip
     results = job.results(job.count(engine, progress or no_progress))
     return Scores(results) if several else results[0]

@@ -9,18 +9,20 @@ from __future__ import annotations
 import glob
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
 
 from treegauge import io
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
+from treegauge.metrics.compact_rows import CompactIndex
 from treegauge.trees.columns import HashState, TreebankHash
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Origin, Treebank, named_place
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,6 +34,7 @@ __all__ = [
     "FileTrees",
     "Hasher",
     "MemoryTrees",
+    "PlacesInFile",
     "SentencePlaces",
     "TreebankLike",
     "Trees",
@@ -290,12 +293,54 @@ def _relative_stem(folder: str, file: str) -> str:
     return os.path.splitext(_relative_name(folder, file))[0]
 
 
-class SentencePlaces(Sequence[str]):
-    """The place of each sentence of some blocks, and its words, computed on demand."""
+class PlacesInFile(NamedTuple):
+    """The lines and, if there are any, the ids of consecutive sentences of one file; line 0: not read from a file."""
 
-    def __init__(self, blocks: Sequence[Treebank]) -> None:
-        self._blocks = blocks
-        self._ends: list[int] = list(accumulate(map(len, blocks)))
+    path: str
+    lines: CompactIndex
+    ids: tuple[str, ...] | None
+
+
+class SentencePlaces(Sequence[str]):
+    """The place of each sentence, made only when it is asked for; sentences on lines that follow each other take no memory."""
+
+    def __init__(self, files: Iterable[PlacesInFile] = ()) -> None:
+        self.files: list[PlacesInFile] = []
+        self._ends: list[int] = []
+        for places in files:
+            self._append(places)
+
+    def add(self, bank: Treebank) -> None:
+        """Add the sentences of a block."""
+        for origin in bank.origins or (Origin("", np.zeros(len(bank), dtype=np.int64)),):
+            self._append(PlacesInFile(origin.path, CompactIndex.of(origin.line), origin.ids))
+
+    def merge(self, other: SentencePlaces) -> None:
+        """Add the sentences that follow."""
+        for places in other.files:
+            self._append(places)
+
+    def _append(self, new: PlacesInFile) -> None:
+        if not len(new.lines):
+            return
+        n_before = len(self)
+        last = self.files[-1] if self.files else None
+        if last is not None and (last.path, last.ids, new.ids) == (new.path, None, None) and new.lines.follows(last.lines):
+            self.files.pop()
+            self._ends.pop()
+            new = new._replace(lines=CompactIndex.concatenate([last.lines, new.lines]))
+            n_before -= len(last.lines)
+        self.files.append(new)
+        self._ends.append(n_before + len(new.lines))
+
+    def is_same(self, other: SentencePlaces) -> bool:
+        """Whether all sentences have the same places, which need not be spelt out for that."""
+        if self is other:
+            return True
+        if self._ends != other._ends:
+            return False
+        pairs = zip(self.files, other.files, strict=True)
+        return all((a.path, a.ids) == (b.path, b.ids) and a.lines.is_same(b.lines) for a, b in pairs)
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -308,14 +353,8 @@ class SentencePlaces(Sequence[str]):
         numbers = range(len(self))[index]
         if isinstance(numbers, range):
             return [self[number] for number in numbers]
-        block, number = self._find(numbers)
-        return block.place(number)
-
-    def words(self, sentence: int, left_out: frozenset[str] = frozenset()) -> list[str]:
-        """The words of a sentence, without those whose tag is left out."""
-        block, number = self._find(sentence)
-        return [word for word, tag in zip(block.words(number), block.tags(number), strict=True) if tag not in left_out or not tag]
-
-    def _find(self, sentence: int) -> tuple[Treebank, int]:
-        block = bisect_right(self._ends, sentence)
-        return self._blocks[block], sentence - (self._ends[block - 1] if block else 0)
+        file = bisect_right(self._ends, numbers)
+        path, lines, ids = self.files[file]
+        number = numbers - (self._ends[file - 1] if file else 0)
+        line = int(lines.numbers[number])
+        return named_place(path, line, None if ids is None else ids[number]) if line else f"tree {numbers + 1}"

@@ -23,7 +23,6 @@ from treegauge.scoring.inputs import (
     FileTrees,
     Hasher,
     MemoryTrees,
-    SentencePlaces,
     TreebankLike,
     Trees,
     paired_files,
@@ -55,6 +54,7 @@ class RequestOptions(TypedDict, total=False):
     sentences: bool
     pair: str
     treebank: str
+    trees: bool
 
 
 class JobOptions(RequestOptions, total=False):
@@ -124,6 +124,9 @@ class ScoringJob:
         if not engine.in_process:
             return self.total(self.work().values(engine), engine)
         request, kept = replace(self.request, progress=progress), dict[str, Trees]()
+        if len(self.systems) > 1 and request.keep and (path := path_of(self.gold)) is not None and os.path.isfile(path):
+            # Gold trees are read once for all systems, unless that would take much memory.
+            kept[path] = trees_of(path, self._reading.of_gold, keep=request.trees or os.path.getsize(path) < LARGE_BYTES)
         return [
             self._count(_paired_trees(self.gold, test, self._reading, request, kept), request) for test in self.systems.values()
         ]
@@ -290,9 +293,7 @@ def _result(
         evalb=counted.evalb if like_evalb else None,
         inputs=inputs,
         definition=metric,
-        sentences=counts.sentences(SentencePlaces(counted.gold), counted.evalb_status if like_evalb else ())
-        if request.keep
-        else None,
+        sentences=counts.sentences(counted.places, counted.evalb_status if like_evalb else ()) if request.keep else None,
         trees=ScoredTrees(counted.gold, counted.test, joined(counted.partner)) if request.keep and request.trees else None,
         breakdowns=counted.breakdowns,
     )

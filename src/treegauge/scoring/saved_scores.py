@@ -12,7 +12,7 @@ import json
 import math
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -28,6 +28,7 @@ from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.inputs import SentencePlaces
 from treegauge.scoring.result import (
     RESULT_SCHEMA,
     SCHEMAS_OF_VERSION_1,
@@ -60,21 +61,44 @@ _ADVICE = "Files of scores are written by Scores.save, or by treegauge score wit
 def save_scores(results: Sequence[Result], path: str) -> None:
     """Write results with their rows to a file."""
     documents: list[dict[str, Any]] = []
-    places: list[list[str]] = []
+    places: list[Sequence[str]] = []
     for result in results:
-        of_result = list(result.scored_sentences.places)
-        if of_result not in places:
-            places.append(of_result)
-        documents.append({**result_to_dict(result), "places": places.index(of_result)})
-    document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": places}
+        of_result = result.scored_sentences.places
+        number = next((number for number, known in enumerate(places) if _are_same(known, of_result)), len(places))
+        places += [of_result] if number == len(places) else []
+        documents.append({**result_to_dict(result), "places": number})
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
-        with _member(file, _DOCUMENT, len(text)) as member:
-            member.write(text)
+        with _member(file, _DOCUMENT, _BYTES_OF_PLACE * sum(map(len, places))) as member:
+            member.writelines(piece.encode("utf-8", "surrogatepass") for piece in _document(documents, places))
         for number, result in enumerate(results):
             _write_sentences(file, number, result.scored_sentences)
     write_chunks([buffer.getvalue()], path)
+
+
+_BYTES_OF_PLACE = 400
+"""More than most places take as text: a guess tells whether the document may be too large for a plain zip file."""
+_PLACES = 1 << 12
+"""The places that are spelt out at once."""
+
+
+def _are_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    if isinstance(ours, SentencePlaces) and isinstance(theirs, SentencePlaces):
+        return ours.is_same(theirs)
+    return len(ours) == len(theirs) and all(one == other for one, other in zip(ours, theirs, strict=True))
+
+
+def _document(results: Sequence[dict[str, Any]], places: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The JSON of results and of the places of their sentences, piece by piece."""
+    head = json.dumps({"schema": SCORE_FILE_SCHEMA, "results": results}, ensure_ascii=False, allow_nan=False)
+    yield f'{head[:-1]}, "places": ['
+    for number, of_result in enumerate(places):
+        yield ", [" if number else "["
+        for first in range(0, len(of_result), _PLACES):
+            listed = json.dumps(list(of_result[first : first + _PLACES]), ensure_ascii=False)
+            yield (", " if first else "") + listed[1:-1]
+        yield "]"
+    yield "]}"
 
 
 def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -> None:
@@ -148,8 +172,8 @@ def load_scores(path: str) -> list[Result]:
     try:
         with open(path, "rb") as content:
             return _load(content, path)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+    except (OSError, ValueError) as error:  # the latter of a name with a zero byte
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
 
 
 def _load(content: IO[bytes], path: str) -> list[Result]:

@@ -21,6 +21,7 @@ from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import ExactSum, Rows
 from treegauge.scoring.counts import SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.inputs import PlacesInFile, SentencePlaces
 from treegauge.scoring.saved_scores import integers_from_arrays, integers_to_arrays
 from treegauge.scoring.sentence_rows import MetricCounts
 from treegauge.scoring.shards import HashOfFiles, RangeCounts, ShardCounts
@@ -66,6 +67,7 @@ def save_counts(counts: SystemCounts, store: ArrayStore) -> dict[str, Any]:
         "gold": [_save_treebank(bank, store) for bank in counts.gold],
         "test": [_save_treebank(bank, store) for bank in counts.test],
         "partner": [store.add(partner) for partner in counts.partner],
+        "places": [[file.path, store.add(file.lines.array()), file.ids] for file in counts.places.files],
         "breakdowns": {
             name: {
                 "counts": [[key, numbers] for key, numbers in breakdown.counts.items()],
@@ -101,6 +103,10 @@ def load_counts(data: Mapping[str, Any], store: ArrayStore) -> SystemCounts:
             "gold": [_load_treebank(bank, store) for bank in data["gold"]],
             "test": [_load_treebank(bank, store) for bank in data["test"]],
             "partner": [store[name] for name in data["partner"]],
+            "places": SentencePlaces(
+                PlacesInFile(path, CompactIndex.of(store[lines].astype(np.int64)), None if ids is None else tuple(ids))
+                for path, lines, ids in data["places"]
+            ),
             "breakdowns": {name: _load_breakdown(breakdown, store) for name, breakdown in data["breakdowns"].items()},
             "evalb": None if data["evalb"] is None else EvalbOutcome(*data["evalb"]),
             "gap": data.get("gap"),

@@ -192,13 +192,15 @@ def comparable_scores(
         pair=options.pair,
         treebank=options.treebank,
         trees=trees,
+        places=trees,
         breakdowns=tuple(breakdowns),
         thinned=thinned,
     )
     if not judgements:
         job = ScoringJob(gold, systems, request, names, reading)
         return Scores(job.results(job.count()))
-    bank = io.as_treebank(gold, reading.of_gold)
+    path = path_of(gold)
+    bank = gold if path is not None and os.path.isfile(path) and not trees else io.as_treebank(gold, reading.of_gold)
     results: list[Result] = []
     for system, test in systems.items():
         of_system = judgements.get(system, Judgements())

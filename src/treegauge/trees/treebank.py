@@ -30,7 +30,7 @@ from treegauge.trees.columns import (
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Int32", "Int64", "Mask", "Origin", "Problem", "Treebank", "parts_of", "pick_origins", "place_of"]
+__all__ = ["Int32", "Int64", "Mask", "Origin", "Problem", "Treebank", "named_place", "parts_of", "pick_origins", "place_of"]
 
 
 class Problem(NamedTuple):
@@ -47,6 +47,11 @@ class Problem(NamedTuple):
     may_repair: bool = False
 
 
+def named_place(path: str, line: int, identity: str | None) -> str:
+    """``file:line``, with the sentence id where there is one."""
+    return f"{path or '<input>'}:{line}" + ("" if identity is None else f" (sentence {identity})")
+
+
 @dataclass(frozen=True, eq=False)
 class Origin:
     """The origin of a run of trees: the file, and for each tree its line (1-based) and, if the format has ids, its id.
@@ -61,8 +66,7 @@ class Origin:
 
     def place(self, index: int) -> str:
         """``file:line`` of a tree, with the sentence id where there is one."""
-        identity = f" (sentence {self.ids[index]})" if self.ids is not None else ""
-        return f"{self.path or '<input>'}:{self.line[index]}{identity}"
+        return named_place(self.path, int(self.line[index]), None if self.ids is None else self.ids[index])
 
     def part(self, first: int, last: int) -> Origin:
         """The origin of the trees ``first:last`` of the run."""

@@ -289,10 +289,10 @@ def verdicts_on(items: Items, pair: Pair, judgements: Judgements) -> tuple[Mask,
 
 
 def _keys(items: Items, pair: Pair) -> list[BracketKey]:
-    """The key of each parser bracket."""
+    """The key of each parser bracket, with the number of its sentence in the treebank."""
     test = items.test.brackets
     chains = items.test.chains(range(test.n_brackets))
-    places = zip(pair.index[test.sentence].tolist(), test.start.tolist(), test.end.tolist(), strict=True)
+    places = zip((pair.first + pair.index[test.sentence]).tolist(), test.start.tolist(), test.end.tolist(), strict=True)
     blocks = test.blocks_by_row()
     return [BracketKey(*place, chains[row], blocks.get(row, ())) for row, place in enumerate(places)]
 

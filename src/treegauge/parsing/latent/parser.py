@@ -59,7 +59,7 @@ class LatentParser:
         except TooLong:
             if self.exact and len(sentence.words) <= MOST_WORDS:
                 return replace(replace(self, exact=False).parse(sentence), pruned=True)
-            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
+            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True, too_long=True)
         best = forest.argmax(self.objective, **self.options)
         kbest = (
             tuple(parse._replace(tree=self._restore_tags(parse.tree, sentence)) for parse in forest.kbest(self.kbest))
