@@ -7,9 +7,9 @@ are read again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class _RequestOptions(TypedDict, total=False):
 
 def reading_of(result: Result) -> ReadOptions:
     """The options with which the files behind a result were read."""
-    said = {} if result.inputs is None else result.inputs.reading
+    said: Mapping[str, Any] = {} if result.inputs is None else result.inputs.reading
     return ReadOptions(**{item.name: said[item.name] for item in fields(ReadOptions) if item.name in said})
 
 
