@@ -78,7 +78,7 @@ class CompactIndex:
             return np.arange(numbers.start, numbers.stop, dtype=np.int64)
         return numbers.astype(np.int64)
 
-    def between(self, first: int, last: int) -> Places:
+    def between(self, first: int, last: int) -> Int64:
         """Those of the numbers that are from ``first`` on and less than ``last``."""
         numbers = self.numbers
         if isinstance(numbers, range):

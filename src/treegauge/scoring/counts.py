@@ -129,8 +129,8 @@ class SystemCounts:
 
     ``preset`` is that of the first metric, which also decides about notes and breakdowns. ``texts`` are pairs of different texts,
     of gold and test sentences in the same position. ``evalb`` is what EVALB would print, ``gap`` the place of a tree with a gap,
-    which EVALB could not read. If the request keeps them: EVALB's status and the place of each gold sentence, and the trees with the number of
-    the test sentence of each gold sentence (-1: none).
+    which EVALB could not read. If the request keeps them: EVALB's status and the place of each gold sentence, and the trees with
+    the number of the test sentence of each gold sentence (-1: none).
     """
 
     def __init__(self, request: Request, first: int = 0) -> None:
