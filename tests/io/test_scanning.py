@@ -130,7 +130,7 @@ def test_spelling_of_new_strings(engine: compiled.Kernels) -> None:
         (names.label_strings, names.labels(), restore_label),
         (names.word_strings, names.vocabulary(), restore_word),
     ):
-        assert b"".join(strings.spelled(0, strings.count, restore)) == b"".join(map(_spelled, given))
+        assert b"".join(strings.with_lengths(0, strings.count, restore)) == b"".join(map(_spelled, given))
 
 
 def test_deep_and_long_text(engine: compiled.Kernels) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import running_process
 from tests.latent.toys import TREES, model_of
 
 from treegauge.errors import Discontinuous, ModelError, UsageError
@@ -257,15 +255,10 @@ def test_kill_and_resume_give_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "bank.mrg").write_text("".join(f"{tree}\n" for tree in bank(300)), "utf-8")
     command = [sys.executable, "-m", "treegauge", "train", "bank.mrg", "--grammars", "2", "--rounds", "2", "--no-tune", "-o"]
     subprocess.run([*command, "whole.model"], cwd=tmp_path, check=True, capture_output=True)
-    child = subprocess.Popen([*command, "cut.model"], cwd=tmp_path, stderr=subprocess.PIPE)
-    assert child.stderr is not None
-    for line in child.stderr:
-        if b"round 2, iteration 3" in line:
-            os.kill(child.pid, signal.SIGKILL)
-            break
-    child.wait()
-    child.stderr.close()
-    time.sleep(0.1)
+    with running_process([*command, "cut.model"], cwd=tmp_path, stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
+        assert any(b"round 2, iteration 3" in line for line in child.stderr)
+        child.kill()
     assert not (tmp_path / "cut.model").exists()
     subprocess.run([*command, "cut.model", "--resume"], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "cut.model").read_bytes() == (tmp_path / "whole.model").read_bytes()

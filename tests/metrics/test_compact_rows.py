@@ -87,7 +87,7 @@ def test_narrow(numbers: list[int], kind: str) -> None:
 def test_the_index_is_what_it_was(used: list[bool], size: int, first: int) -> None:
     index = np.flatnonzero(np.array(used, dtype=np.bool_))
     parts = [CompactIndex.of(index[start : start + size]) for start in range(0, len(index), size)]
-    joined = CompactIndex.concatenate([part.shifted(first) for part in parts])
+    joined = CompactIndex.concatenate([part.shift(first) for part in parts])
     assert joined.array().tolist() == (index + first).tolist()
     assert joined.array().dtype == np.int64
     if all(used):

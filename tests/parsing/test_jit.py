@@ -5,10 +5,12 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from numba.core import config
+from processes import running_process
 
 from treegauge.parsing import jit
 
@@ -99,8 +101,10 @@ def test_processes_that_need_one_kernel_compile_it_once(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, str(tmp_path / "program.py")]
-    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    assert sorted(process.communicate()[0].strip() for process in started) == ["0", "0", "1"]
+    with ExitStack() as programs:
+        program = (running_process(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3))
+        started = [programs.enter_context(one) for one in program]
+        assert sorted(process.communicate()[0].strip() for process in started) == ["0", "0", "1"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")

@@ -153,11 +153,11 @@ class WordNumbers:
 
     def of(self, vocabulary: tuple[str, ...]) -> Int32:
         """The number of each word of a vocabulary."""
-        return self._numbered(vocabulary)[1]
+        return self._number_words(vocabulary)[1]
 
     def has_variants(self, vocabulary: tuple[str, ...]) -> Mask:
         """For each word, whether other spellings may have the same number."""
-        return self._numbered(vocabulary)[2]
+        return self._number_words(vocabulary)[2]
 
     def is_unknown(self, vocabulary: tuple[str, ...]) -> Mask:
         """For each word, whether it matches any word, as placeholders do in loose matching."""
@@ -165,7 +165,7 @@ class WordNumbers:
             return np.zeros(max(len(vocabulary), 1), dtype=np.bool_)
         return np.array([is_unknown_word(word) for word in vocabulary] or [False], dtype=np.bool_)
 
-    def _numbered(self, vocabulary: tuple[str, ...]) -> tuple[tuple[str, ...], Int32, Mask]:
+    def _number_words(self, vocabulary: tuple[str, ...]) -> tuple[tuple[str, ...], Int32, Mask]:
         for known in self._recent:
             if known[0] is vocabulary:
                 return known

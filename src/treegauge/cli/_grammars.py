@@ -75,14 +75,14 @@ def parse_base_table(name: str, gold: str, options: ReadOptions) -> Table:
         raise UsageError("Parse Base counts the parses of a grammar of treegauge induce or learn, or of a text grammar")
     given = load_grammar(name)
 
-    def counted() -> Iterator[tuple[int, float]]:
+    def lengths_and_counts() -> Iterator[tuple[int, float]]:
         with progress("counting parses", None) as advance:
             for sentence in read_sentences(gold, "trees", options):
                 words = sentence.tags if given.tag_words and sentence.tags else sentence.words
                 yield len(words), Forest(given.grammar, words).n_parses if words else 0
                 advance()
 
-    found = parse_base(counted())
+    found = parse_base(lengths_and_counts())
     about = "the geometric mean of p^(1/n), p being the number of parses of a sentence of n words; 1: no ambiguity"
     row = (os.path.basename(name), found.value, found.sentences, found.left_out)
     columns = ("grammar", "Parse Base", "sentences", "without a parse")

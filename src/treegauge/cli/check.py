@@ -259,7 +259,7 @@ def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
     _print([find_agreement(check, _open_log(store, settings["annotators"]), settings["annotators"])], settings["form"])
 
 
-def _corrected(check: Check, store: Store, settings: dict[str, Any]) -> None:
+def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge import io
     from treegauge.humancheck.corrections import correct_treebank, treebank_patch
     from treegauge.io.writing import write_chunks
@@ -330,8 +330,8 @@ _OF_CHECK: dict[str, Callable[[Check, Store, dict[str, Any]], None]] = {
     "serve": _serve,
     "results": _results,
     "agreement": _agreement,
-    "corrected": _corrected,
-    "patch": _corrected,
+    "corrected": _write_corrections,
+    "patch": _write_corrections,
 }
 _OF_STORE: dict[str, Callable[[Store, dict[str, Any]], None]] = {
     "audit": _audit,

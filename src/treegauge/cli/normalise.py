@@ -68,14 +68,14 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
     chain = (chain.inverse() if undo else chain).with_counter(changes)
     protect_inputs(output, *files)
 
-    def transformed(block: Treebank) -> Treebank:
+    def apply_steps(block: Treebank) -> Treebank:
         made = chain.treebank(block, gone)
         before.append(count_gaps([block]))
         after.append(count_gaps([made]))
         return made
 
     with sources_with_counts((source for file in files for source in find_sources(file)), options) as sources:
-        write_blocks((transformed(block) for source in sources for block in stream(source, options)), output)
+        write_blocks((apply_steps(block) for source in sources for block in stream(source, options)), output)
     for step, number in gone.items():
         filtered = STEPS[step.partition(":")[0]].filters
         sentences = f"{number} sentence{'s' * (number > 1)}"

@@ -90,7 +90,7 @@ def command(
         if trees is not None:
             if svg is not None:
                 raise UsageError("--svg draws one chart, or the curve of --calibration: leave it out with --tree")
-            _expected(given, latent, trees, options, metrics, preset, samples, seed, form)
+            _print_expected_rates(given, latent, trees, options, metrics, preset, samples, seed, form)
         else:
             _calibration(given, latent, str(calibration), options, bins, longest, svg, form)
         return
@@ -156,7 +156,7 @@ def _over_grammar_words(given: LoadedGrammar | None, tree: Tree) -> Tree:
     )  # fmt: skip
 
 
-def _expected(
+def _print_expected_rates(
     given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, metrics: Sequence[str],
     preset: str | None, samples: int, seed: int, form: str,
 ) -> None:  # fmt: skip

@@ -158,13 +158,13 @@ def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCo
     """
     counted = TreeCounts()
 
-    def stored() -> Iterator[Tree]:
+    def store_some() -> Iterator[Tree]:
         for number, tree in enumerate(trees, first):
             if recipe.keep_every and number % recipe.keep_every == recipe.keep_every - 1:
                 counted.stored.append(list(to_flat(tree)))
             yield tree
 
-    for number, tree in enumerate(recipe.pipeline.apply(stored(), counted.left_out), first + 1):
+    for number, tree in enumerate(recipe.pipeline.apply(store_some(), counted.left_out), first + 1):
         if not tree.width:
             continue
         if recipe.tags and tree.is_preterminal:

@@ -223,7 +223,7 @@ class Store:
         ``replace``.
         """
         with self._write_errors(), self._writing() as connection:
-            held = set[tuple[BracketId, str, str]]() if replace else _held(connection)
+            held = set[tuple[BracketId, str, str]]() if replace else _stored_keys(connection)
             known = self._with_ids(connection, [judgement.id for judgement in judgements])
             keys = [(judgement.bracket, judgement.role, judgement.annotator) for judgement in judgements]
             is_held = [key in held and judgement.id not in known for key, judgement in zip(keys, judgements, strict=True)]
@@ -341,7 +341,7 @@ def _set_setting(connection: Connection, name: str, value: str) -> None:
     connection.execute(sql.insert(SETTING), {"name": name, "value": value})
 
 
-def _held(connection: Connection) -> set[tuple[BracketId, str, str]]:
+def _stored_keys(connection: Connection) -> set[tuple[BracketId, str, str]]:
     """The bracket, role and annotator of all judgements in the store."""
     columns = [JUDGEMENT.c[name] for name in _BRACKET_COLUMNS] + [JUDGEMENT.c.role, JUDGEMENT.c.annotator]
     rows = cast("Iterable[tuple[Any, ...]]", connection.execute(sql.select(*columns).distinct()))

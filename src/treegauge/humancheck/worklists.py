@@ -132,7 +132,7 @@ class Worklist(ABC):
             answered, counts[ACCEPTED], counts[REJECTED], counts[UNSURE], counts[SKIPPED], len(questions), self._seconds
         )
 
-    def _skipped(self) -> list[int]:
+    def _skipped_questions(self) -> list[int]:
         """The skipped questions, in the order in which they were skipped."""
         numbers = (self.check.number[judgement.bracket] for judgement in self.own_judgements() if judgement.verdict == "skipped")
         return list(numbers)[::-1]
@@ -159,7 +159,7 @@ class AnnotatorWorklist(Worklist):
         while self._cursor < len(self._order) and self.states[self._order[self._cursor]] != OPEN:
             self._cursor += 1
         yield from (number for number in self._order[self._cursor :] if self.states[number] == OPEN)
-        yield from (number for number in self._skipped() if number in self._position)
+        yield from (number for number in self._skipped_questions() if number in self._position)
 
 
 def share_of(check: Check, names: Sequence[str], name: str, overlap: float) -> set[int]:
@@ -209,4 +209,4 @@ class AdjudicatorWorklist(Worklist):
     def upcoming(self) -> Iterator[int]:
         numbers: list[int] = self.questions().tolist()
         yield from (number for number in numbers if self.states[number] == OPEN)
-        yield from (number for number in self._skipped() if number in self._disputes)
+        yield from (number for number in self._skipped_questions() if number in self._disputes)

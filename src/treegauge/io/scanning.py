@@ -94,7 +94,7 @@ class Strings:
         if bool(((begins & 0xC0) == 0x80).any()):
             self.text(first, last)
 
-    def spelled(self, first: int, last: int, restore: Callable[[str], str]) -> list[bytes]:
+    def with_lengths(self, first: int, last: int, restore: Callable[[str], str]) -> list[bytes]:
         """The strings ``first:last``, each after its length, ``3:the``, in a few pieces of bytes."""
         pieces: list[bytes] = []
         special: list[int] = (first + np.flatnonzero(self.marks[first:last] & 2)).tolist()

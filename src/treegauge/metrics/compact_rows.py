@@ -97,7 +97,7 @@ class CompactIndex:
             return isinstance(ours, range) and isinstance(theirs, range) and ours == theirs
         return np.array_equal(ours, theirs)
 
-    def shifted(self, by: int) -> CompactIndex:
+    def shift(self, by: int) -> CompactIndex:
         """The index with all numbers increased."""
         numbers = self.numbers
         if isinstance(numbers, range):

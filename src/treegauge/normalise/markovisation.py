@@ -68,11 +68,11 @@ def binarise(
         head = find_head(node)
         split_off = [_name(node.children[i]) for i in split_order(len(children), head)]
 
-        def made(step: int) -> str:
+        def label_after(step: int) -> str:
             remembered = split_off[0 if h is None else max(0, step - h) : step]
             return join_marked(SIBLING, [label, *(remembered or [""])])
 
-        return linearise(label, children, head, made)
+        return linearise(label, children, head, label_after)
 
     return fold(tree, combine)
 
@@ -147,10 +147,10 @@ def remove_parents(tree: Tree) -> Tree:
     return relabel(tree, _own)
 
 
-def linearise(label: str, children: Sequence[Child], head: int, made: Callable[[int], str]) -> Tree:
+def linearise(label: str, children: Sequence[Child], head: int, label_after: Callable[[int], str]) -> Tree:
     """A binary tree over the children: those left of the head are split off from the left, then the others from the right.
 
-    ``made(step)`` is the label of the node that remains after ``step`` children were split off.
+    ``label_after(step)`` is the label of the node that remains after ``step`` children were split off.
 
     >>> print(linearise("A", ["L2", "L1", "H", "R1", "R2"], 2, lambda step: f"@{step}"))
     (A L2 (@1 L1 (@2 (@3 H R1) R2)))
@@ -161,7 +161,7 @@ def linearise(label: str, children: Sequence[Child], head: int, made: Callable[[
     rest = children[head]
     for step in range(len(order) - 1, -1, -1):
         child = children[order[step]]
-        rest = Tree(made(step) if step else label, (child, rest) if order[step] < head else (rest, child))
+        rest = Tree(label_after(step) if step else label, (child, rest) if order[step] < head else (rest, child))
     assert isinstance(rest, Tree)
     return rest
 
@@ -288,10 +288,10 @@ def _tree(node: _HeadedNode, children: Sequence[Child]) -> Tree:
     order = split_order(len(children), node.head)
     wanted = [(step, i) for step, i in enumerate(order) if i in node.complements]
 
-    def made(step: int) -> str:
+    def label_after(step: int) -> str:
         inside = [i for split_at, i in wanted if split_at >= step]
         sides = [i for i in inside if i < node.head], [i for i in inside if i > node.head]
         frames = (sorted(escape_marks(node.complements[i], _MH_MARKS) for i in side) for side in sides)
         return join_marked(FRAME, [extended, *(join_marked(COMPLEMENT, frame) for frame in frames)])
 
-    return linearise(extended, children, node.head, made)
+    return linearise(extended, children, node.head, label_after)

@@ -47,7 +47,7 @@ def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "au
         right, bottom = max(right, block.right), block.bottom + _SVG_MARGIN
     used = {mark for diff in diffs for _, _, marks in diff.sides for mark in marks.values()}
     if used:
-        block = _nested(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
+        block = _inner_picture(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
         elements += block.elements
         right, bottom = max(right, block.right), block.bottom
     title = "; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference"
@@ -62,7 +62,7 @@ def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Drawing:
         folded = diff.folded(tree, marks) if fold else frozenset[int]()
         picture = draw_svg(tree, marks, id_prefix=f"s{number}t{side}-", title=name, folded=folded, legend=False, stylesheet=False)
         elements.append(_text(clean(name, 60), bottom + _FONT, bold=False))
-        block = _nested(picture, bottom + _SVG_LINE)
+        block = _inner_picture(picture, bottom + _SVG_LINE)
         elements += block.elements
         right, bottom = max(right, block.right), block.bottom
     return _Drawing(elements, right, bottom)
@@ -73,7 +73,7 @@ def _text(text: str, baseline: int, *, bold: bool) -> str:
     return f'<text x="{_SVG_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape_xml(text)}</text>'
 
 
-def _nested(picture: str, top: int) -> _Drawing:
+def _inner_picture(picture: str, top: int) -> _Drawing:
     """A picture inside another, at its own size."""
     found = _SIZE.match(picture)
     assert found is not None, "a picture begins with its size"
@@ -179,12 +179,12 @@ class _TreeBlock:
         self.name, self.marks = clean(name, _LONGEST_TEXT), marks
         self.items = tree_items(tree, diff.folded(tree, marks) if fold else ())
         self.texts = [self._text(item) for item in self.items]
-        sizes = [ems(text) * _FONT * 118 // 10_000 + (_FONT if self._mark(item) else 0) for item, text in self._zipped()]
+        sizes = [ems(text) * _FONT * 118 // 10_000 + (_FONT if self._mark(item) else 0) for item, text in self._items_and_texts()]
         self.layout: Layout = lay_out(self.items, sizes, _GAP, snap=7)
         self.width = self.layout.width
         self.height = _LINE + (self.layout.levels + 1) * _LEVEL + _LINE
 
-    def _zipped(self) -> list[tuple[Item, str]]:
+    def _items_and_texts(self) -> list[tuple[Item, str]]:
         return list(zip(self.items, self.texts, strict=True))
 
     def _mark(self, item: Item) -> str:

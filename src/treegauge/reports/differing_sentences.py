@@ -117,12 +117,12 @@ class _SentenceEncoder:
         self.labels: dict[str, int] = {}
         self.characters: set[str] = set()
         self.kinds = tuple(dict.fromkeys(str(key[0]) for found in errors.values() for key in found.keys))
-        self._of_gold = self._numbered(gold)
-        self._of_system = {system: self._numbered(bank) for system, bank in banks.items()}
+        self._of_gold = self._label_numbers(gold)
+        self._of_system = {system: self._label_numbers(bank) for system, bank in banks.items()}
         self._kinds = {system: self._kinds_of(found) for system, found in errors.items()}
         self._notes = {system: {note.sentence: note for note in found.pair.alignment.notes} for system, found in marks.items()}
 
-    def _numbered(self, bank: Treebank) -> Int64:
+    def _label_numbers(self, bank: Treebank) -> Int64:
         """The report's number of each label of a treebank."""
         return np.array([self.labels.setdefault(label, len(self.labels)) for label in bank.labels] or [0], dtype=np.int64)
 

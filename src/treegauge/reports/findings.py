@@ -63,7 +63,7 @@ def summary_text(report: Report) -> str:
     group = report.comparison.overall
     name = headline(group.names)
     if all(math.isnan(group.rates[system][name].value) for system in report.systems):
-        return f"{_listed(report.systems)} cannot be rated: none of the {group.sentences:,} sentences has a bracket that counts."
+        return f"{_list_of(report.systems)} cannot be rated: none of the {group.sentences:,} sentences has a bracket that counts."
     if len(report.systems) == 1:
         return _one_system(report, report.systems[0])
     if len(group.pairs) > MOST_PAIRS:
@@ -116,12 +116,12 @@ def _ranking(report: Report) -> str:
     same = [(text, list(systems)) for text, systems in groupby(ranked, key=lambda system: rate_number(name, values[system]))]
     if len(same) == 1:
         return f"All {len(ranked)} systems have the same {headline_name(name)} ({same[0][0]})."
-    listed = ", ".join(f"{_listed(systems)} ({text}{' each' if len(systems) > 1 else ''})" for text, systems in same)
+    listed = ", ".join(f"{_list_of(systems)} ({text}{' each' if len(systems) > 1 else ''})" for text, systems in same)
     less = " (less is better)" if direction < 0 else ""
     return f"By {headline_name(name)}{less}, the systems are, from the best to the worst: {listed}."
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_of(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

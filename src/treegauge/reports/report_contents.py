@@ -62,7 +62,10 @@ def rates_table(report: Report) -> Table:
     """Each rate of each system with its interval."""
     group = report.comparison.overall
     rows = tuple(
-        (*_named(name), *(rate_text(name, rate.value, rate.interval) for rate in (group.rates[s][name] for s in report.systems)))
+        (
+            *_name_cells(name),
+            *(rate_text(name, rate.value, rate.interval) for rate in (group.rates[s][name] for s in report.systems)),
+        )
         for name in group.names
     )
     level, rounds = f"{100 * report.comparison.level:g}%", report.comparison.rounds
@@ -87,7 +90,7 @@ def _with_plain_rates(table: Table) -> Table:
     return replace(table, rows=tuple(rows))
 
 
-def _named(name: tuple[str, str]) -> tuple[str, str]:
+def _name_cells(name: tuple[str, str]) -> tuple[str, str]:
     return name[0], name[1].replace("_", " ")
 
 
@@ -119,7 +122,7 @@ def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
     (pair,) = report.comparison.overall.pairs
     rates = report.comparison.overall.rates
     rows = tuple(
-        (*_named(name), rates[pair.a][name].value, "=<>"[pair.of(name).winner], rates[pair.b][name].value) for name in names
+        (*_name_cells(name), rates[pair.a][name].value, "=<>"[pair.of(name).winner], rates[pair.b][name].value) for name in names
     )
     note = f"< and >: better at {ALPHA:g} by the paired randomisation test; = no difference shown"
     return Table("Who beats whom", ("metric", "rate", pair.a, "winner", pair.b), rows, (note,), percent=(pair.a, pair.b))

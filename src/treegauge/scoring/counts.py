@@ -285,7 +285,7 @@ class SystemCounts:
     def append(self, other: SystemCounts) -> None:
         """Add the counts of the sentences that follow, which were numbered from 0."""
         for counts in other.of_metrics:
-            counts.index = [index.shifted(self.n_gold) for index in counts.index]
+            counts.index = [index.shift(self.n_gold) for index in counts.index]
         other.notes = [note if note.sentence < 0 else note._replace(sentence=note.sentence + self.n_gold) for note in other.notes]
         self.merge(other)
 

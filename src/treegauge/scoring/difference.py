@@ -75,19 +75,21 @@ class ScoreDifference:
     def table(self) -> Table:
         """The options that have an effect, with the rate after each change; the others are in a note."""
         rate, value = self.rate.replace("_", " "), self.before
-        rows: list[tuple[Cell, ...]] = [("(the first result)", "", "", None, None, self._shown(value))]
+        rows: list[tuple[Cell, ...]] = [("(the first result)", "", "", None, None, self._as_printed(value))]
         effective = [step for step in self.steps if step.has_effect]
         for step in effective:
             value = math.nan if step.change is None else value + step.change
-            reached = None if step.change is None else self._shown(value)
-            rows.append((step.option, step.before, step.after, self._shown(step.change), self._shown(step.alone), reached))
-        rows.append(("(the second result)", "", "", None, None, self._shown(self.after)))
+            reached = None if step.change is None else self._as_printed(value)
+            rows.append(
+                (step.option, step.before, step.after, self._as_printed(step.change), self._as_printed(step.alone), reached)
+            )
+        rows.append(("(the second result)", "", "", None, None, self._as_printed(self.after)))
         idle = [step.description for step in self.steps if not step.has_effect]
         notes = ["change: made one after the other; alone: only this option changed"] if effective else []
         notes += [f"No effect: {'; '.join(idle)}."] if idle else []
         return Table("", ("option", "first", "second", "change", "alone", rate), tuple(rows), (*notes, *self.remarks))
 
-    def _shown(self, value: float | None) -> float | None:
+    def _as_printed(self, value: float | None) -> float | None:
         return None if value is None else shown_rate(self.rate, value)
 
     def to_dict(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from treegauge.scoring.inputs import (
     trees_of,
 )
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees
-from treegauge.scoring.sentence_rows import MetricCounts, joined
+from treegauge.scoring.sentence_rows import MetricCounts, join_blocks
 from treegauge.scoring.signature import Signature
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _result(
         inputs=inputs,
         definition=metric,
         sentences=counts.sentences(counted.places, counted.evalb_status if like_evalb else ()) if request.keep else None,
-        trees=ScoredTrees(counted.gold, counted.test, joined(counted.partner)) if request.keep and request.trees else None,
+        trees=ScoredTrees(counted.gold, counted.test, join_blocks(counted.partner)) if request.keep and request.trees else None,
         breakdowns=counted.breakdowns,
     )
 

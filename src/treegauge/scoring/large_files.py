@@ -120,8 +120,8 @@ class _Side:
         labels, words = self.names.label_strings, self.names.word_strings
         known = self.names.counts
         while (part := self._next_part()) is not None:
-            new_labels = labels.spelled(known.labels, labels.count, restore_label)
-            new_words = words.spelled(known.words, words.count, restore_word)
+            new_labels = labels.with_lengths(known.labels, labels.count, restore_label)
+            new_words = words.with_lengths(known.words, words.count, restore_word)
             self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
             self._add_labels(part.columns)
             known = self.names.counts

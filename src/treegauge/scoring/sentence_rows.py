@@ -15,7 +15,7 @@ from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64
 
-__all__ = ["MetricCounts", "Numbers", "Sentences", "joined"]
+__all__ = ["MetricCounts", "Numbers", "Sentences", "join_blocks"]
 
 Numbers = NDArray[Any]
 """Integers in the narrowest type that holds them."""
@@ -76,10 +76,10 @@ class MetricCounts:
         return Sentences(
             compact_rows=self.rows[0] if self.rows else CompactRows.of(np.zeros((0, len(self.metric.columns)))),
             compact_index=self.index[0] if self.index else CompactIndex(range(0)),
-            compact_length=joined(self.length),
-            compact_status=joined(self.status),
+            compact_length=join_blocks(self.length),
+            compact_status=join_blocks(self.status),
             places=places,
-            compact_evalb=joined(evalb_status) if evalb_status else None,
+            compact_evalb=join_blocks(evalb_status) if evalb_status else None,
             bits=self.reproduced[0] if self.reproduced else None,
         )
 
@@ -150,7 +150,7 @@ _MOST_BLOCKS = 16
 allocator from returning the memory of the trees."""
 
 
-def joined(blocks: Sequence[Numbers]) -> Numbers:
+def join_blocks(blocks: Sequence[Numbers]) -> Numbers:
     """Blocks of numbers as one array; a single block is not copied."""
     if len(blocks) == 1:
         return blocks[0]

@@ -186,7 +186,7 @@ def _group_dict(group: Group) -> dict[str, Any]:
         "sentences": group.sentences,
         "systems": {
             system: {
-                "rates": _nested((name, {"value": rate.value, **_interval(rate.interval)}) for name, rate in rates.items()),
+                "rates": _by_metric((name, {"value": rate.value, **_interval(rate.interval)}) for name, rate in rates.items()),
                 "items": dict(group.items.get(system, {})),
                 "measures": {name: plain(value) for name, value in group.measures.get(system, {}).items()},
                 "crossing_errors": list(group.crossing_errors.get(system, [])),
@@ -232,7 +232,7 @@ def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
         "a": pair.a,
         "b": pair.b,
         "randomisation": {"rounds": pair.rounds, "exact": pair.exact},
-        "differences": _nested(differences),
+        "differences": _by_metric(differences),
         "brackets": plain(brackets),
     }
 
@@ -241,7 +241,7 @@ def _interval(interval: Interval) -> dict[str, Any]:
     return {"low": interval.low, "high": interval.high, "interval": interval.method, "interval_warning": interval.warning}
 
 
-def _nested(values: Any) -> dict[str, dict[str, Any]]:
+def _by_metric(values: Any) -> dict[str, dict[str, Any]]:
     """{metric: {rate: value}} from ((metric, rate), value)."""
     nested: dict[str, dict[str, Any]] = {}
     for (metric, rate), value in values:

@@ -256,7 +256,7 @@ class Pages:
             notes=sample_notes(self.session.check, self.states(person)),
         )
 
-    def judged(self, person: Person) -> str:
+    def judgement_list(self, person: Person) -> str:
         """The list of a person's own judgements."""
         worklist = self.session.worklists[person]
         found = [self._describe(judgement) for judgement, _ in zip(worklist.own_judgements(), range(_MOST_LISTED), strict=False)]

@@ -232,7 +232,7 @@ class _App:
 
     async def judged(self, request: Request, person: Person) -> Response:
         await self.session.refresh()
-        return HTMLResponse(self.pages.judged(person))
+        return HTMLResponse(self.pages.judgement_list(person))
 
     async def export(self, request: Request, person: Person) -> Response:
         form: str = request.path_params["form"]

@@ -40,7 +40,7 @@ class PlaceArray:
     rows: Int64
     labels: tuple[str, ...]
 
-    def shifted(self, sentences: int) -> PlaceArray:
+    def shift(self, sentences: int) -> PlaceArray:
         rows = self.rows.copy()
         rows[:, 0] += sentences
         return PlaceArray(rows, self.labels)
@@ -94,7 +94,7 @@ class Breakdown:
             counts[key] = tuple(map(sum, zip(counts[key], more, strict=True))) if key in counts else more
         places = dict(self.places)
         for key, more in other.places.items():
-            places[key] = places.get(key, ()) + tuple(part.shifted(self.sentences) for part in more)
+            places[key] = places.get(key, ()) + tuple(part.shift(self.sentences) for part in more)
         return Breakdown(counts, places, self.sentences + other.sentences, self.layout)
 
 

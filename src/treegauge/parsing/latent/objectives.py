@@ -109,7 +109,7 @@ def max_rule(forest: LatentForest) -> Best:
             axis=0,
         )
         roots = np.sum([np.log(_root_posterior(forest, each.item, each.edge)) for _, each in forest.grammar_passes], axis=0)
-    return _licensed(forest, items, edges, roots)
+    return _best_licensed(forest, items, edges, roots)
 
 
 _TIE = 1e-9
@@ -135,7 +135,7 @@ def licensed_labelled_recall(forest: LatentForest, *, pre: bool = True, lam: flo
     added = np.where(label >= 0, g - further, 0.0)[owner] + _middle_worth(forest, owner, further)
     edges = np.where((packed.kind == UNARY) & packed.high[owner], added, 0.0)
     tags = (1.0 if pre else _TIE) * _tag_posteriors(forest)
-    return _licensed(forest, items + tags, np.where(forest.edge_posterior > 0, edges, -np.inf))
+    return _best_licensed(forest, items + tags, np.where(forest.edge_posterior > 0, edges, -np.inf))
 
 
 def _middle_worth(forest: LatentForest, owner: NDArray[np.int64], lam: float) -> Float64:
@@ -158,12 +158,16 @@ def parent_child(forest: LatentForest) -> Best:
     base = forest.model.base
     left = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 1]
     right = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 2]
-    return _licensed(forest, _TIE * _tag_posteriors(forest), _posterior_by_span(forest, left) + _posterior_by_span(forest, right))
+    return _best_licensed(
+        forest, _TIE * _tag_posteriors(forest), _posterior_by_span(forest, left) + _posterior_by_span(forest, right)
+    )
 
 
 def frames(forest: LatentForest) -> Best:
     """The tree of the forest with the most correct binary productions in expectation, ignoring splits (M_CFP in Sima'an 2003)."""
-    return _licensed(forest, _TIE * _tag_posteriors(forest), _posterior_by_span(forest, np.arange(len(forest.model.base.binary))))
+    return _best_licensed(
+        forest, _TIE * _tag_posteriors(forest), _posterior_by_span(forest, np.arange(len(forest.model.base.binary)))
+    )
 
 
 def _posterior_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
@@ -187,7 +191,7 @@ def _tag_posteriors(forest: LatentForest) -> Float64:
     return np.where(tag >= 0, forest.posteriors.tag[packed.start, np.maximum(tag, 0)], 0.0)
 
 
-def _licensed(forest: LatentForest, items: Float64, edges: Float64, roots: Float64 | None = None) -> Best:
+def _best_licensed(forest: LatentForest, items: Float64, edges: Float64, roots: Float64 | None = None) -> Best:
     """The tree of the forest with the largest sum of these values of its items, edges and root."""
     packed = _packed_forest(forest)
     if roots is None:

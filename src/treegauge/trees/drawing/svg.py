@@ -399,10 +399,10 @@ class _TreeDrawing:
             f' font-weight="600">{one.symbol}</tspan>'
             for one in mark.marks
         )
-        words = self._covered(index)
+        words = self._covered_words(index)
         return f"{head}<title>{escape_xml(self.texts[index])}, {words}: {mark.names}</title>{outline}{label}{signs}</text></g>"
 
-    def _covered(self, index: int) -> str:
+    def _covered_words(self, index: int) -> str:
         """A phrase that names the words a node covers; where branches cross there may be gaps between them."""
         item = self.items[index]
         if item.end == item.start:
