@@ -249,7 +249,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def number_of(number: int, noun: str) -> str:
+def number_of(number: int | float, noun: str) -> str:
     """A number and the noun it counts, in the plural unless it is one.
 
     >>> number_of(1, "pair"), number_of(3000, "pair")

@@ -177,7 +177,7 @@ def test_all_errors_are_listed_and_good_sentences_read() -> None:
     assert errors(text) == [
         "x.export:1:1: a line outside of any sentence",
         "x.export:5:1: 2 columns instead of 5",
-        "x.export:6:1: 1 columns instead of 5",
+        "x.export:6:1: 1 column instead of 5",
         "x.export:10:1: sentence 2 has no #EOS before the next #BOS",
         "x.export:13:1: #EOS without a #BOS before it",
         "x.export:14:1: a line outside of any sentence",

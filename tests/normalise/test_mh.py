@@ -140,6 +140,6 @@ def test_mh_of_hardly_anything() -> None:
 
 
 def test_fallback_wants_a_tag_for_each_word() -> None:
-    with pytest.raises(UsageError, match="2 words but 1 tags"):
+    with pytest.raises(UsageError, match="2 words but 1 tag:"):
         fallback(["a", "b"], ["A"])
     assert str(fallback(["a", "b", "c"], root="TOP", label="@")) == "(TOP (@ a b) c)"

@@ -37,6 +37,7 @@ from treegauge.alignment.notes import (
 from treegauge.alignment.words import WordNumbers, is_deleted, letters, matched_word, sentence_text, without_traces
 from treegauge.presets import Preset
 from treegauge.presets.treebanks import TRACES
+from treegauge.tables import number_of
 from treegauge.trees.treebank import Int32, Int64, Mask, Treebank
 
 __all__ = [
@@ -450,7 +451,9 @@ def _first_difference(gold: list[str], test: list[str], match_words: str) -> tup
 
 
 def _word_at(words: list[str], index: int) -> str:
-    return f"word {index + 1} is {words[index]!r}" if index < len(words) else f"the sentence ends after {len(words)} words"
+    if index < len(words):
+        return f"word {index + 1} is {words[index]!r}"
+    return f"the sentence ends after {number_of(len(words), 'word')}"
 
 
 def _excerpt(bank: Treebank, sentence: int) -> str:

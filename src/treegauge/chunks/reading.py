@@ -28,6 +28,7 @@ from treegauge.io.sources import ReadOptions, Source, Text, find_sources
 from treegauge.normalise.heads import HeadRules, head_rules
 from treegauge.normalise.labels import base_label, strip_functions
 from treegauge.normalise.pruning import remove_traces
+from treegauge.tables import number_of
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.bracketed import restore_word
 
@@ -328,10 +329,10 @@ def _fields(line: bytes, path: str, number: int) -> list[str]:
 def _check(fields: list[str], width: int, n_columns: int, line: bytes, path: str, number: int) -> None:
     place = TextPosition(number, 0)
     if len(fields) != width:
-        problem = f"{len(fields)} columns, but {width} in the lines before"
+        problem = f"{number_of(len(fields), 'column')}, but {width} in the lines before"
         raise error_at(FormatError, problem, path, place, line, 0, _ADVICE)
     if len(fields) <= n_columns:
-        problem = f"only {len(fields)} columns: a word and {n_columns} of marks are needed"
+        problem = f"only {number_of(len(fields), 'column')}: a word and {n_columns} of marks are needed"
         raise error_at(FormatError, problem, path, place, line, 0, _ADVICE)
     for mark in fields[-n_columns:]:
         if not _MARK.fullmatch(mark):

@@ -23,6 +23,7 @@ from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
+from treegauge.tables import number_of
 
 FORMATS = ("model", "text", "nltk")
 
@@ -102,7 +103,8 @@ def command(
             written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
             write_chunks([written.encode()], output)
         left_out = sum(notes["left_out"].values())
-        click.echo(f"{notes['trees']:,} trees counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
+        trees = number_of(notes["trees"], "tree")
+        click.echo(f"{trees} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
         click.echo(str(statistics(grammar)), err=True)
 
     return ShardedRun(work, _total, count, finish)
@@ -137,5 +139,5 @@ def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Reci
     if chosen is None:
         return {}
     for name, setting in chosen.best.items():
-        click.echo(f"best for {name} on {chosen.sentences:,} sentences: --objective {setting}", err=True)
+        click.echo(f"best for {name} on {number_of(chosen.sentences, 'sentence')}: --objective {setting}", err=True)
     return {"settings": settings_to_notes(chosen)}

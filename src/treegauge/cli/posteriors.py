@@ -23,7 +23,7 @@ from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.posteriors import Constituent
-from treegauge.tables import Cell, Table, plain, render
+from treegauge.tables import Cell, Table, number_of, plain, render
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], row
             "words": list(words),
             "log_probability": forest.log_partition,
             "parses": None if forest.n_parses == math.inf else forest.n_parses,
-            "entropy_nats": None if math.isnan(forest.entropy()) else forest.entropy(),
+            "entropy_nats": plain(forest.entropy()),
             "constituents": [c._asdict() for c in rows],
         }
         click.echo(json.dumps(document, ensure_ascii=False))
@@ -134,7 +134,8 @@ def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], row
         click.echo(f"{c.start:5}  {c.end:3}  {c.label:{width}}  {c.posterior:9.4f}  {' '.join(words[c.start : c.end])}")
     entropy = forest.entropy() / math.log(2)
     shown = "" if math.isnan(entropy) else f", entropy {entropy:.2f} bits"
-    click.echo(f"log probability {forest.log_partition:.4f}; {forest.n_parses:,} parses{shown}", err=True)
+    parses = number_of(forest.n_parses, "parse")
+    click.echo(f"log probability {forest.log_partition:.4f}; {parses}{shown}", err=True)
 
 
 def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest:
@@ -189,7 +190,7 @@ def _print_expected_rates(
     notes = ["What each tree scores on average if the right parse is drawn from the grammar's own; phrases only."]
     if by_samples or metrics:
         which = ", ".join([*(["ER_PC", "ER_CF"] if by_samples else []), *metrics])
-        notes.append(f"{which}: from {samples} samples (seed {seed}); the rest is exact.")
+        notes.append(f"{which}: from {number_of(samples, 'sample')} (seed {seed}); the rest is exact.")
     if unparsed:
         notes.append(f"{unparsed:,} of {len(bank):,} trees: the grammar has no parse for the sentence.")
     table = Table("Expected rates", columns, tuple(rows), tuple(notes), columns[1:])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.io.reading import as_treebank
+from treegauge.tables import number_of
 from treegauge.trees.tree import Production, Tree, fold
 
 __all__ = ["Statistics", "count_rules", "induce", "refuse_gaps", "relative_frequency", "statistics", "tag_sequence_tree"]
@@ -113,9 +114,9 @@ class Statistics:
 
     def __str__(self) -> str:
         return (
-            f"{self.rules:,} rules: {self.lexical:,} lexical, {self.unary:,} unary, {self.binary:,} binary, {self.longer:,} longer"
-            f" (longest right-hand side {self.longest})\n"
-            f"{self.symbols:,} symbols ({self.cyclic:,} in unary cycles), {self.words:,} words"
+            f"{number_of(self.rules, 'rule')}: {self.lexical:,} lexical, {self.unary:,} unary, {self.binary:,} binary, "
+            f"{self.longer:,} longer (longest right-hand side {self.longest})\n"
+            f"{number_of(self.symbols, 'symbol')} ({self.cyclic:,} in unary cycles), {number_of(self.words, 'word')}"
         )
 
 
@@ -124,7 +125,7 @@ def statistics(grammar: PCFG) -> Statistics:
 
     >>> print(statistics(PCFG.parse('S -> S S [0.5] | "a" [0.5]')))
     2 rules: 1 lexical, 0 unary, 1 binary, 0 longer (longest right-hand side 2)
-    1 symbols (0 in unary cycles), 1 words
+    1 symbol (0 in unary cycles), 1 word
     """
     arity = Counter(len(rule.rhs) for rule in grammar.rules)
     lexical = sum(rule.is_lexical for rule in grammar.rules)

@@ -39,6 +39,7 @@ from treegauge.io.graphs import (
 from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import tree_lines
+from treegauge.tables import number_of
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.discontinuous import PlacedWord, is_continuous, with_placed_words
 from treegauge.trees.tree import Tree
@@ -176,7 +177,7 @@ class _ExportScanner:
             self.version = 4 if len(fields) > 5 and fields[5].isdigit() and not fields[4].isdigit() else 3
         width = self.version + 2
         if len(fields) < width:
-            raise self._error(f"{len(fields)} columns instead of {width}", self._columns_advice(fields))
+            raise self._error(f"{number_of(len(fields), 'column')} instead of {width}", self._columns_advice(fields))
         if not fields[width - 1].isdigit():
             parent = fields[width - 1].decode("utf-8", "replace")
             raise self._error(f"the parent {parent!r} is not a number", self._columns_advice(fields))

@@ -89,7 +89,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank
     objects. Unless ``options.on_error`` is ``stop``, None or a string that is not a tree becomes a sentence without a parse.
 
     >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
-    (<Treebank of 2 trees, 1 tokens, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
+    (<Treebank of 2 trees, 1 token, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
     """
     if isinstance(value, Treebank):
         return value

@@ -103,7 +103,7 @@ class Pipeline:
         """The treebank of the normalised trees, as :meth:`apply` gives them, each with the origin of the tree it was made from.
 
         >>> pipeline("length:1").treebank(Treebank.parse("(A (B b)) (A (B b) (C c))"))
-        <Treebank of 1 trees, 1 tokens, 2 nodes>
+        <Treebank of 1 tree, 1 token, 2 nodes>
         """
         numbered = list(self._apply_numbered(bank, gone))
         made = Treebank.from_trees(tree for _, tree in numbered)

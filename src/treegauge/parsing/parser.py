@@ -21,6 +21,7 @@ from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.pruning import Pruner, expected_usage
 from treegauge.presets import FALLBACK
+from treegauge.tables import number_of
 from treegauge.trees.tree import Child, Tree, from_flat, to_flat
 
 __all__ = [
@@ -121,7 +122,8 @@ def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: s
     (NN rain) (S a b) ()
     """
     if tags is not None and len(tags) != len(words):
-        raise UsageError(f"{len(words)} words but {len(tags)} tags: give one tag for each word, or none at all")
+        given = f"{number_of(len(words), 'word')} but {number_of(len(tags), 'tag')}"
+        raise UsageError(f"{given}: give one tag for each word, or none at all")
     leaves: list[Child] = list(words) if tags is None else [Tree(t, [w]) for t, w in zip(tags, words, strict=True)]
     if not leaves:
         return Tree("")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.parsing.expected import AnyForest, ExpectedCounts, expected_counts
-from treegauge.tables import Cell, Table
+from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
 
 __all__ = ["BINS", "Calibration", "LabelCalibration", "Reliability", "calibrate", "draw_calibration", "reliability_bins"]
@@ -76,7 +76,8 @@ class Calibration:
             for b in each.bins:
                 rows.append((each.label, f"{b.low:.1f}-{b.high:.1f}", b.size, b.posterior, b.right, b.right - b.posterior))
         about = (
-            f"{self.sentences:,} sentences, {self.unparsed:,} without a parse left out; phrases of posterior {LEAST:g} or more.",
+            f"{number_of(self.sentences, 'sentence')}, {self.unparsed:,} without a parse left out; "
+            f"phrases of posterior {LEAST:g} or more.",
             "Right: the share in the gold trees. Above 0 in the last but one column: more often right than the grammar thinks."
             if not bins
             else "Right: the share in the gold trees.",

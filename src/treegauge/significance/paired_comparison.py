@@ -36,6 +36,7 @@ from treegauge.significance.group_tests import GroupTests
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress
 from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brackets_metric, of_structure
 from treegauge.spelling import british
+from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -250,7 +251,7 @@ def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
             of_all = f"{missed} of {n_gold} sentences"
             warnings.append(f"{result.system}: {of_all} do not fit the treebank; their brackets count as missed")
         if extra:
-            warnings.append(f"{result.system}: {extra} sentences belong to no sentence of the treebank")
+            warnings.append(f"{result.system}: {number_of(extra, 'sentence')} without a counterpart in the treebank")
     left_out = {result.system: result.skipped for result in results}
     if any(result.signature.sentences != len(common) for result in results):
         counts = ", ".join(f"{system} {count}" for system, count in left_out.items())

@@ -14,6 +14,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from treegauge.errors import Discontinuous
+from treegauge.tables import number_of
 from treegauge.trees.columns import (
     Blocks,
     ColumnBuilder,
@@ -288,7 +289,8 @@ class Treebank(Sequence[Tree]):
         return hash(self.sha256())
 
     def __repr__(self) -> str:
-        return f"<Treebank of {len(self)} trees, {self.n_tokens} tokens, {self.n_nodes} nodes>"
+        sizes = number_of(len(self), "tree"), number_of(self.n_tokens, "token"), number_of(self.n_nodes, "node")
+        return f"<Treebank of {', '.join(sizes)}>"
 
     def words(self, index: int) -> list[str]:
         """The words of one sentence."""
