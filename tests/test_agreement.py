@@ -254,6 +254,17 @@ class TestSavedScores:
         ):
             compare_scores([*ours, *theirs])
 
+    def test_two_metrics_on_different_trees_are_refused(self) -> None:
+        first = score_by_text(GOLD, {"a": ESCAPED, "b": GOLD}, ["parseval"])
+        for kind, other in (
+            ("gold", score_by_text(ESCAPED, {"a": ESCAPED, "b": GOLD}, ["goodman"])),
+            ("test", score_by_text(GOLD, {"a": GOLD, "b": GOLD}, ["goodman"])),
+        ):
+            with pytest.raises(
+                MismatchError, match=rf"hash of the {kind} trees is \w+ for a by parseval, but \w+ for a by goodman"
+            ):
+                compare_scores([*first, *other], CompareOptions(pair="text", rounds=3))
+
     def test_other_sentences_are_named_unless_they_may_be_skipped(self) -> None:
         scores = score_by_text(GOLD, {"a": ESCAPED, "b": RETAGGED.replace("\n\n", "\n()\n")}, ["parseval"], on_mismatch="skip")
         with pytest.raises(MismatchError, match=r"b by parseval and a by parseval .*lacks 1 .*sentence 3"):

@@ -56,7 +56,9 @@ class ScoreTable:
         used: dict[str, None] = dict.fromkeys(named)
         for name in used:
             _check_comparable(name, self.results(name))
-        self.sentences = common_sentences([result for name in used for result in self.results(name)], on_mismatch)
+        results = [result for name in used for result in self.results(name)]
+        _check_same_trees(results)
+        self.sentences = common_sentences(results, on_mismatch)
         self.length = self.results(self.compared[0])[0].scored_sentences.compact_length[self.sentences]
 
     def results(self, metric: str) -> list[Result]:
@@ -119,6 +121,21 @@ def _check_comparable(metric: str, results: Sequence[Result]) -> None:
                 raise MismatchError(
                     f"scores by {metric} that cannot be compared: {what} is {value} for {first.system}, "
                     f"but {theirs.get(what)} for {other.system}"
+                )
+
+
+def _check_same_trees(results: Sequence[Result]) -> None:
+    """Refuse scores by several metrics if they are not of the same gold trees, and for each system of the same test trees."""
+    first_of_system: dict[str, Result] = {}
+    for result in results:
+        own = first_of_system.setdefault(result.system, result)
+        of_gold = ("gold", results[0], results[0].signature.gold, result.signature.gold)
+        of_test = ("test", own, own.signature.test, result.signature.test)
+        for kind, first, ours, theirs in (of_gold, of_test):
+            if ours != theirs:
+                raise MismatchError(
+                    f"scores of different trees cannot be compared: the hash of the {kind} trees is {ours} for {first.system} by "
+                    f"{first.metric}, but {theirs} for {result.system} by {result.metric}"
                 )
 
 
