@@ -41,6 +41,7 @@ __all__ = [
     "render",
     "render_all",
     "terminal_width",
+    "whole_number",
 ]
 
 LONG = 30
@@ -247,6 +248,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in cast("Sequence[Any]", value)]
     return value
+
+
+def whole_number(value: float) -> Cell:
+    """A number rounded to an integer; None if it is undefined.
+
+    >>> whole_number(3.7), whole_number(math.nan)
+    (4, None)
+    """
+    return None if math.isnan(value) else round(value)
 
 
 def number_of(number: int | float, noun: str) -> str:

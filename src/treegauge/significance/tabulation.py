@@ -13,7 +13,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.significance.classical import DEPENDENCE
 from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems
 from treegauge.significance.resampling import Name
-from treegauge.tables import Average, Cell, Table, number_of
+from treegauge.tables import Average, Cell, Table, number_of, whole_number
 
 __all__ = [
     "TABLES",
@@ -302,7 +302,7 @@ _CHANCE = ("E(YY)", "YY sd", "E(NN)", "NN sd")
 def _binomial_cells(tests: BracketTests) -> tuple[Cell, ...]:
     """YY and NN in the binomial model, and their distances from it in standard deviations."""
     found = tests.binomial
-    return _whole(found.E_YY), found.deviations[0], _whole(found.E_NN), found.deviations[1]
+    return whole_number(found.E_YY), found.deviations[0], whole_number(found.E_NN), found.deviations[1]
 
 
 def _unjudged_note(group: Group) -> tuple[str, ...]:
@@ -351,7 +351,7 @@ def bracket_test_table(groups: Sequence[Group]) -> Table:
             rows.append(
                 (
                     *(group.title, pair.a, pair.b, mcnemar.z, P(mcnemar.p_exact)),
-                    *(_whole(real.M1), _whole(real.M2), _whole(real.size), real.z, *real.z_range, P(real.p)),
+                    *(whole_number(real.M1), whole_number(real.M2), whole_number(real.size), real.z, *real.z_range, P(real.p)),
                 )
             )
             others = [warning for warning in tests.warnings if warning != DEPENDENCE]
@@ -362,7 +362,3 @@ def bracket_test_table(groups: Sequence[Group]) -> Table:
         tuple(rows),
         tuple(notes),
     )
-
-
-def _whole(value: float) -> Cell:
-    return None if value != value else round(value)
