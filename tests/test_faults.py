@@ -13,8 +13,10 @@ import resource
 import subprocess
 import sys
 import tracemalloc
+import warnings
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from treegauge import compiled
 from treegauge.cli import main
 from treegauge.data import write_examples
 from treegauge.engines.cluster import Cluster
@@ -34,13 +37,16 @@ from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.validation import examine
 from treegauge.io.xml import XmlHandler
 from treegauge.parsing import parser as parser_module
+from treegauge.parsing import write_charts
+from treegauge.parsing.output import RecordFile
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.presets import load_preset, preset_text
 from treegauge.scoring.evaluation import score
 from treegauge.scoring.result import Scores
 from treegauge.trees import Treebank
 
-GRAMMAR = PCFG.parse('S -> S S [0.4] | "a" [0.6]')
+GRAMMAR_TEXT = 'S -> S S [0.4] | "a" [0.6]'
+GRAMMAR = PCFG.parse(GRAMMAR_TEXT)
 
 
 def run(*words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -283,6 +289,72 @@ def test_a_full_disk_does_not_destroy_a_grammar(command: str, tmp_path: Path) ->
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+FULL: dict[str, tuple[str, str]] = {
+    "parse": ("parse own s.txt -o OUT", "out.mrg"),
+    "parse, compressed": ("parse own s.txt -o OUT", "out.mrg.gz"),
+    "consensus": ("consensus t.mrg t.mrg -o OUT", "out.mrg"),
+    "decode": ("decode charts.npz -o OUT", "out.mrg"),
+    "compare --figure": ("compare t.mrg A=t.mrg B=t.mrg --rounds 2 --figure OUT", "out.pdf"),
+}
+"""Commands that destroyed an earlier file on a full disk, or ended in an internal error, and the file that they write."""
+
+
+@pytest.mark.parametrize(("words", "name"), FULL.values(), ids=FULL)
+def test_a_full_disk_does_not_destroy_an_earlier_file(words: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("the cat sleeps\n" * 40)
+    (tmp_path / "t.mrg").write_text("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))\n" * 40)
+    scores = np.random.default_rng(1).normal(size=(3, 3, 2))
+    write_charts(tmp_path / "charts.npz", [scores] * 40, ["", "X"], words=[["the", "cat", "sleeps"]] * 40, null=[0])
+    (tmp_path / name).write_bytes(b"good")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = run(*words.replace("OUT", name).split(), cwd=tmp_path, preexec_fn=no_files)
+    assert (done.returncode, f"{name}: cannot be written".encode() in done.stderr) == (3, True), done.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def no_files() -> None:
+    """Let this process write no byte to any file."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def test_charts_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    scores = [np.random.default_rng(1).normal(size=(2, 2, 1))]
+    write_charts(tmp_path / "charts", scores, ["X"])
+    before = (tmp_path / "charts.npz").read_bytes()
+    code = (
+        "import numpy, resource; from treegauge.parsing import write_charts\nresource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\n"
+    )
+    code += f"write_charts({str(tmp_path / 'charts.npz')!r}, [numpy.zeros((9, 9, 9))], list('abcdefghi'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert b"WriteError" in done.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"charts.npz": before}
+
+
+def test_a_run_over_an_earlier_file_can_be_resumed(tmp_path: Path) -> None:
+    """What is complete is beside the earlier file, which stays; the run that continues it replaces the file."""
+    out, unfinished = tmp_path / "out.mrg", tmp_path / "out.mrg.unfinished"
+    out.write_text("(OLD (A a))\n(OLD (B b))\n(OLD (C c))\n")
+    with suppress(KeyboardInterrupt), RecordFile(str(out), "bracketed", 0, resume=False).open() as write:
+        write("(NEW (A a))\n(NEW")
+        raise KeyboardInterrupt
+    assert (out.read_text().count("OLD"), unfinished.read_text()) == (3, "(NEW (A a))\n(NEW")
+    again = RecordFile(str(out), "bracketed", 0, resume=True)
+    assert again.done == 1
+    with again.open() as write:
+        write("(NEW (B b))\n")
+    assert (out.read_text(), unfinished.exists()) == ("(NEW (A a))\n(NEW (B b))\n", False)
+    assert RecordFile(str(out), "bracketed", 0, resume=True).done == 2
+
+
+def test_an_export_may_replace_an_earlier_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--export`` is the name of a file in ``check`` and a flag in ``train``, where an internal error came of it."""
+    (tmp_path / "g.txt").write_text("earlier")
+    with pytest.raises(SystemExit) as stop:
+        main(["train", "--export", str(tmp_path / "missing.model"), "-o", str(tmp_path / "g.txt")])
+    assert stop.value.code == 3, capsys.readouterr().err
+    assert (tmp_path / "g.txt").read_text() == "earlier"
+
+
 def test_parses_are_utf_8_whatever_standard_output_says(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("Žofie spí\n", "utf-8")
     done = run("parse", "own", str(tmp_path / "s.txt"), env={**os.environ, "PYTHONIOENCODING": "ascii"})
@@ -303,6 +375,30 @@ def test_a_sentence_whose_chart_does_not_fit_gets_the_fallback(monkeypatch: pyte
     parsed = parser.parse(Sentence(words))
     assert (parsed.fallback, parsed.too_long) == (True, True)
     assert not parser.parse(Sentence(words[:50])).fallback
+
+
+def test_posteriors_of_a_sentence_whose_chart_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "g.txt").write_text(GRAMMAR_TEXT)
+    long = " ".join("a" * (parser_module.LONG + 1))
+    (tmp_path / "s.txt").write_text(f"{long}\n")
+    (tmp_path / "t.mrg").write_text(f"(S (S a) (S a))\n(S {long.replace('a', '(S a)')})\n")
+    monkeypatch.setattr(parser_module, "available_memory", lambda: 1 << 20)
+    monkeypatch.chdir(tmp_path)
+
+    def said(*words: str) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main(["posteriors", "g.txt", *words])
+        found = capsys.readouterr()
+        return stop.value.code, found.out, found.err
+
+    code, _, problem = said("s.txt")
+    assert (code, "a sentence of 401 words needs about" in problem) == (4, True)
+    code, shown, problem = said("--tree", "t.mrg")
+    assert (code, "1 of 2 trees" in shown, "left out: a sentence of 401 words" in problem) == (0, True, True)
+    code, shown, problem = said("--calibration", "t.mrg", "--format", "json")
+    assert (code, json.loads(shown)["unparsed"], "left out: a sentence of 401 words" in problem) == (0, 1, True)
 
 
 def test_the_available_memory_is_that_of_the_process() -> None:
@@ -454,6 +550,32 @@ def test_a_damaged_kernel_is_compiled_again(tmp_path: Path) -> None:
     assert again.stdout.split() == right
     assert [name for name in damaged if f"a stored kernel is damaged ({name})" not in again.stderr] == []
     assert result().stderr == ""
+
+
+def test_a_damaged_scoring_kernel_is_thrown_away_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("numba")
+    made: list[str] = []
+    monkeypatch.setattr(compiled, "_compile_elsewhere", lambda module, wait: made.append(module))
+    monkeypatch.setattr(compiled, "_loaded", {})
+    monkeypatch.setattr(compiled, "_asked", set())
+    (tmp_path / "t.mrg").write_text("(S (A a))\n")
+    for number, damage in enumerate(DAMAGES):
+        stored = tmp_path / f"scan_kernels-{number}.kernels"
+        compiled._write_sealed(stored, b"machine code" * 9)
+        assert compiled._read_sealed(stored) is not None
+        stored.write_bytes(damage(stored.read_bytes()))
+        monkeypatch.setattr(compiled, "_object_file", lambda module, stored=stored: stored)
+        monkeypatch.setattr(compiled, "_asked", set())
+        with pytest.warns(compiled.DamagedKernelCache, match=rf"\({stored.name}\); it is thrown away and compiled again"):
+            assert compiled.kernels("treegauge.io.scan_kernels") is None
+        assert (len(made), stored.exists()) == (number + 1, False)
+    with pytest.raises(SystemExit):
+        main(["score", str(tmp_path / "t.mrg"), str(tmp_path / "t.mrg")])
+    capsys.readouterr()
+    shown = warnings.formatwarning("a stored kernel is damaged", compiled.DamagedKernelCache, "compiled.py", 1)
+    assert shown == "treegauge: a stored kernel is damaged\n"
 
 
 # The project's own fuzz of what is not a treebank

@@ -2,9 +2,9 @@
 
 Importing Numba takes longer than scoring thousands of sentences. So the functions of a kernel module are compiled once, in a
 process of their own at low priority, while the caller continues without them. Their object code is stored together with its
-SHA-256; from then on LLVM's loader (llvmlite) alone maps it into the process. A file that is damaged, or was made by other
-versions, on another processor or from other sources, is ignored. A kernel only saves time: without it the NumPy code gives the
-same result.
+SHA-256; from then on LLVM's loader (llvmlite) alone maps it into the process. A file that was made by other versions, on another
+processor or from other sources is ignored; a damaged one is removed with a warning, and made anew. A kernel only saves time:
+without it the NumPy code gives the same result.
 
 The environment variable ``TREEGAUGE_KERNELS`` changes this: ``never`` uses no kernels, ``now`` waits for the compiler. An
 administrator can compile all kernels in advance with ``python -m treegauge.compiled``.
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -31,7 +32,16 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["Kernels", "compile_module", "kernels", "load_ahead", "requested_mode"]
+__all__ = [
+    "DamagedKernelCache",
+    "Kernels",
+    "compile_module",
+    "kernels",
+    "load_ahead",
+    "_read_sealed",
+    "requested_mode",
+    "_write_sealed",
+]
 
 _SEAL = hashlib.sha256().digest_size
 _PACKAGE = Path(__file__).parent
@@ -40,6 +50,10 @@ _MODES = ("background", "never", "now")
 _MODULES = ("treegauge.io.scan_kernels", "treegauge.metrics.count_kernels")
 
 Kernel = Callable[..., int]
+
+
+class DamagedKernelCache(UserWarning):
+    """A stored kernel differs from what was written: it is removed, and compiled again."""
 
 
 class Kernels:
@@ -183,13 +197,19 @@ def _write_sealed(path: Path, content: bytes) -> None:
 
 
 def _read_sealed(path: Path) -> bytes | None:
-    """The content of a file written by :func:`_write_sealed`; None if there is no such file, or it was changed."""
+    """The content of a file written by :func:`_write_sealed`; None if there is no such file, or it was changed and is removed."""
     try:
         stored = path.read_bytes()
     except OSError:
         return None
     content = stored[_SEAL:]
-    return content if stored[:_SEAL] == hashlib.sha256(content).digest() else None
+    if stored[:_SEAL] == hashlib.sha256(content).digest():
+        return content
+    message = f"a stored kernel is damaged ({path.name}); it is thrown away and compiled again"
+    warnings.warn(message, DamagedKernelCache, stacklevel=2)
+    with suppress(OSError):
+        path.unlink()
+    return None
 
 
 def _object_code(module: ModuleType) -> bytes:

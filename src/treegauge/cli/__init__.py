@@ -11,6 +11,7 @@ import gc
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
@@ -62,6 +63,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    warnings.formatwarning = _warning_text
     try:
         code = _run(args)
         sys.stdout.flush()
@@ -90,6 +92,16 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:
         _exit(_code_of(error))
     _exit(code)
+
+
+_text_of_others = warnings.formatwarning
+
+
+def _warning_text(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+    """The text of a warning: one line for treegauge's own, without the place in the program."""
+    if category.__module__.startswith("treegauge."):
+        return f"treegauge: {message}\n"
+    return _text_of_others(message, category, filename, lineno, line)
 
 
 def _run(args: Sequence[str] | None) -> int:

@@ -67,8 +67,9 @@ class Command(click.Command):
         self.seldom = frozenset((*_READING, *_CLUSTER, *seldom))
 
     def invoke(self, ctx: click.Context) -> Any:
-        written = [ctx.params[name] for name in _WRITTEN if ctx.params.get(name)]
-        if any(os.path.exists(path) for path in written if _is_path(path)):
+        given = (ctx.params.get(name) for name in _WRITTEN)
+        written = [path for path in given if path and _is_path(path)]
+        if any(map(os.path.exists, written)):
             from treegauge.io.writing import protect_inputs
 
             for path in written:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import click
 
@@ -10,7 +11,7 @@ from treegauge.cli._group import Command
 from treegauge.cli._options import on_error_options, protect_inputs, reading_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
-from treegauge.parsing.output import RecordFile
+from treegauge.io.writing import write_chunks
 from treegauge.parsing.tree_consensus import consensus_of_treebanks
 from treegauge.tables import number_of
 from treegauge.trees import Treebank
@@ -54,13 +55,17 @@ def command(
     banks = [read(file, options) for file in files]
     chosen, without = dict.fromkeys(range(len(files)), 0), 0
     scores: list[float] = []
-    with RecordFile(output, "bracketed", 0, resume=False).open() as write:
+
+    def lines() -> Iterator[bytes]:
+        nonlocal without
         for best, first in consensus_of_treebanks(banks, metric, preset=preset, weights=weights or None, names=files):
-            write(f"{best.tree}\n")
+            yield f"{best.tree}\n".encode()
             chosen[first] += 1
             without += not best.tree.words
             if not math.isnan(best.score):
                 scores.append(best.score)
+
+    write_chunks(lines(), output)
     mean = f"; mean agreement {math.fsum(scores) / len(scores):.4f}" if scores else ""
     click.echo(f"{number_of(sum(chosen.values()), 'sentence')}{mean}", err=True)
     for number, file in enumerate(files):

@@ -12,11 +12,12 @@ import click
 from treegauge.cli._group import Command
 from treegauge.cli._options import protect_inputs
 from treegauge.errors import FormatError, NoTree
+from treegauge.io.writing import write_chunks
 from treegauge.parsing.chart_files import read_charts
 from treegauge.parsing.jit import report_compiling, when_compiling
-from treegauge.parsing.output import RecordFile, kbest_line
+from treegauge.parsing.output import kbest_line
 from treegauge.parsing.span_charts import KINDS, SPAN_OBJECTIVES, SpanChart
-from treegauge.tables import plain
+from treegauge.tables import number_of, plain
 
 FORMATS = ("bracketed", "jsonl")
 
@@ -61,16 +62,20 @@ def command(
     protect_inputs(output, charts)
     options = {name: value for name, value in choices.items() if value is not None}
     given: dict[str, Any] = {"root": root, "temperature": temperature, "kind": kind}
-    count = 0
-    compiling = when_compiling(report_compiling)
-    with RecordFile(output, form, kbest, resume=False).open() as write, compiling:
-        for count, chart in enumerate(read_charts(charts, null=list(null) or None, **given), 1):
+    done = [0]
+
+    def lines() -> Iterator[bytes]:
+        for number, chart in enumerate(read_charts(charts, null=list(null) or None, **given), 1):
             try:
-                for line in _records(chart, count, objective, options, kbest, form):
-                    write(line + "\n")
+                for line in _records(chart, number, objective, options, kbest, form):
+                    yield f"{line}\n".encode()
             except NoTree as error:
-                raise FormatError(f"chart {count}: {error}", path=charts) from None
-    click.echo(f"{count:,} sentence{'s' * (count != 1)} decoded", err=True)
+                raise FormatError(f"chart {number}: {error}", path=charts) from None
+            done[0] = number
+
+    with when_compiling(report_compiling):
+        write_chunks(lines(), output)
+    click.echo(f"{number_of(done[0], 'sentence')} decoded", err=True)
 
 
 def _records(chart: SpanChart, number: int, objective: str | None, options: dict[str, Any], kbest: int, form: str) -> Iterator[str]:

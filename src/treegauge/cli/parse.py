@@ -101,7 +101,7 @@ Examples:
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Output file.")
-@click.option("--resume", is_flag=True, help="Continue an interrupted run; FILE keeps its complete sentences.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")

@@ -14,7 +14,7 @@ from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_la
 from treegauge.cli._group import Command
 from treegauge.cli._options import naming_input_option, protect_inputs
 from treegauge.cli._progress import progress
-from treegauge.errors import NoParse, UsageError
+from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_bytes
@@ -22,6 +22,7 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
+from treegauge.parsing.parser import check_memory
 from treegauge.parsing.posteriors import Constituent
 from treegauge.tables import Cell, Table, number_of, plain, render
 from treegauge.trees.tree import Tree
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from treegauge.parsing.latent.forest import LatentForest
 
 FORMATS = ("table", "json", "csv")
+_ITEM_BYTES = 1000
+"""The memory that a constituent takes until it is printed."""
 
 
 @click.command(
@@ -139,12 +142,23 @@ def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], row
 
 
 def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest:
+    """The parses of a sentence; an error if it has too many words, or if there is too little memory for its chart."""
     if latent is not None:
         from treegauge.parsing.latent.forest import LatentForest
 
         return LatentForest(latent, words)
     assert given is not None
+    check_memory(given.grammar, words, None, item_bytes=_ITEM_BYTES)
     return Forest(given.grammar, words)
+
+
+def _forest_or_none(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest | None:
+    """The parses of a sentence; ``None``, and a line on stderr, if it is too long."""
+    try:
+        return _forest(given, latent, words)
+    except TooLong as error:
+        click.echo(f"left out: {error}", err=True)
+        return None
 
 
 def _over_grammar_words(given: LoadedGrammar | None, tree: Tree) -> Tree:
@@ -172,7 +186,7 @@ def _print_expected_rates(
         for number, tree in enumerate(bank, 1):
             shown = clean(tree)
             shown = None if shown is None else _over_grammar_words(given, shown)
-            forest = _forest(given, latent, shown.words) if shown is not None and shown.width else None
+            forest = _forest_or_none(given, latent, shown.words) if shown is not None and shown.width else None
             if shown is None or forest is None or not forest.has_parse:
                 unparsed += 1
                 rows.append((number, *([None] * (len(columns) - 1))))
@@ -212,7 +226,7 @@ def _calibration(
     setting = VITERBI if given is None else settings_from_notes(given.notes).get("f1", VITERBI)
     with progress("parsing", len(gold)) as advance:
         found = calibrate(
-            (_forest(given, latent, tree.words) for tree in gold), gold,
+            (_forest_or_none(given, latent, tree.words) for tree in gold), gold,
             choose=lambda forest: forest.argmax(setting.objective, **setting.options).tree, advance=advance,
         )  # fmt: skip
     if svg is not None:

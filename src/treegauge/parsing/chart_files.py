@@ -17,6 +17,7 @@ Nothing in such a file is ever unpickled.
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import FormatError, InputError, UsageError
+from treegauge.io.writing import write_bytes
 from treegauge.parsing.span_charts import SpanChart
 from treegauge.tables import number_of
 
@@ -74,13 +76,16 @@ def write_charts(
     tags: Sequence[Sequence[str]] | None = None,
     null: Sequence[int] = (),
 ) -> None:
-    """Write the scores of sentences, one array (n, n, labels) each, as a file of charts."""
+    """Write the scores of sentences, one array (n, n, labels) each, as a file of charts; its name gets ``.npz`` if it lacks it."""
     arrays: dict[str, NDArray[Any]] = {f"scores.{i}": np.asarray(one) for i, one in enumerate(scores)}
     arrays |= {"labels": np.array(list(labels), np.str_), "null": np.array(list(null), np.int64)}
     for name, lines in (("words", words), ("tags", tags)):
         if lines is not None:
             arrays[name] = np.array([" ".join(line) for line in lines], np.str_)
-    cast(Any, np).savez_compressed(path, **arrays)
+    packed = io.BytesIO()
+    cast(Any, np).savez_compressed(packed, **arrays)
+    name = str(path)
+    write_bytes(packed.getvalue(), name if name.endswith(".npz") else f"{name}.npz")
 
 
 class _Arrays:

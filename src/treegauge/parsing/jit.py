@@ -13,12 +13,13 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import treegauge
+from treegauge.compiled import DamagedKernelCache
 
 __all__ = [
     "Bools",
@@ -73,10 +74,6 @@ def _import_without_scipy() -> None:
 
 
 _import_without_scipy()
-
-
-class DamagedKernelCache(UserWarning):
-    """A stored kernel differs from what was written: it is removed, and compiled again."""
 
 
 class _SealedFiles(_caching.IndexDataCacheFile):
@@ -144,7 +141,8 @@ class _SealedFiles(_caching.IndexDataCacheFile):
             return content
         message = f"a stored kernel is damaged ({os.path.basename(path)}); it is thrown away and compiled again"
         warnings.warn(message, DamagedKernelCache, stacklevel=2)
-        Path(path).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(path).unlink()
         return None
 
 

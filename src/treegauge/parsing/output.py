@@ -7,6 +7,7 @@ import json
 import lzma
 import math
 import os
+import stat
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -24,6 +25,8 @@ __all__ = ["FORMATS", "RecordFile", "footer", "header", "kbest_line", "record", 
 
 FORMATS = ("bracketed", "json", "jsonl")
 SCHEMA = "treegauge.parse/2"
+UNFINISHED = ".unfinished"
+"""The end of the name of a file that is to replace an earlier one."""
 
 
 def header(form: str, grammar: str, objective: str, options: Mapping[str, Any]) -> str:
@@ -117,12 +120,19 @@ class RecordFile:
     """A file of records; ``path`` may be ``-`` for standard output. ``done`` is the number of complete records that it already has.
 
     A record is a line, but k-best bracketed trees are a record of several lines that ends with a blank one.
+
+    A file of an earlier run is replaced only when all records are written. Until then they are in a file beside it, whose name
+    ends in ``.unfinished``; ``resume`` continues that file if there is one.
     """
 
     def __init__(self, path: str, form: str, kbest: int, *, resume: bool) -> None:
         self._path, self._suffix = path, Path(path).suffix.lower()
         self._by_blank_lines = form == "bracketed" and kbest > 0
-        self.done = sum(1 for _ in self._records()) if resume and path != "-" and os.path.exists(path) else 0
+        self._target = path if path == "-" else os.path.realpath(path)
+        unfinished = f"{self._target}{UNFINISHED}"
+        has_earlier = path != "-" and os.path.isfile(self._target) and os.path.getsize(self._target) > 0
+        self._place = unfinished if (os.path.exists(unfinished) if resume else has_earlier) else self._target
+        self.done = sum(1 for _ in self._records()) if resume and path != "-" and os.path.exists(self._place) else 0
 
     @contextmanager
     def open(self) -> Generator[Callable[[str], object]]:
@@ -131,14 +141,30 @@ class RecordFile:
             yield lambda text: write_chunks([text.encode("utf-8")], "-")
             return
         try:
-            with self._stream() as stream:
+            with self._replacing(), self._stream() as stream:
                 yield lambda text: stream.write(text.encode("utf-8"))
         except OSError as error:
             raise WriteError(f"{self._path}: cannot be written: {error.strerror or error}") from None
 
+    @contextmanager
+    def _replacing(self) -> Generator[None]:
+        """A context after which the file has its name; if an error is raised, the records written so far stay where they are."""
+        if self._place == self._target:
+            yield
+            return
+        try:
+            yield
+        except BaseException:
+            if os.path.exists(self._place) and not os.path.getsize(self._place):
+                os.unlink(self._place)
+            raise
+        if os.path.exists(self._target):
+            os.chmod(self._place, stat.S_IMODE(os.stat(self._target).st_mode))
+        os.replace(self._place, self._target)
+
     def _stream(self) -> AbstractContextManager[BinaryIO]:
         if not self.done:
-            return self._compress_to(self._path) if self._suffix in COMPRESSORS else open(self._path, "wb")
+            return self._compress_to(self._place) if self._suffix in COMPRESSORS else open(self._place, "wb")
         return self._recompress() if self._suffix in COMPRESSORS else self._truncate()
 
     @contextmanager
@@ -149,7 +175,7 @@ class RecordFile:
     @contextmanager
     def _truncate(self) -> Generator[BinaryIO]:
         size = sum(map(len, self._records()))
-        with open(self._path, "r+b") as raw:
+        with open(self._place, "r+b") as raw:
             raw.truncate(size)
             raw.seek(size)
             yield raw
@@ -158,7 +184,7 @@ class RecordFile:
     def _recompress(self) -> Generator[BinaryIO]:
         """Copy the complete records that can be decompressed to a new file, replace the old one by it, and go on writing there."""
         with ExitStack() as opened:
-            with partial_path(self._path) as unfinished:
+            with partial_path(self._place) as unfinished:
                 stream = opened.enter_context(self._compress_to(unfinished))
                 stream.writelines(self._records())
             yield stream
@@ -166,9 +192,9 @@ class RecordFile:
     def _records(self) -> Iterator[bytes]:
         """The complete records of the file."""
         if self._suffix in COMPRESSORS:
-            yield from _complete_records(_lines(_decompress(self._path, self._suffix)), self._by_blank_lines)
+            yield from _complete_records(_lines(_decompress(self._place, self._suffix)), self._by_blank_lines)
         else:
-            with open(self._path, "rb") as raw:
+            with open(self._place, "rb") as raw:
                 yield from _complete_records(raw, self._by_blank_lines)
 
 

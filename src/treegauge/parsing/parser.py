@@ -49,16 +49,17 @@ _SHARE = 0.5
 """The share of the available memory that one chart may take: other sentences and other programs need some too."""
 
 
-def check_memory(grammar: PCFG, words: Sequence[str], tags: Tags | None) -> None:
+def check_memory(grammar: PCFG, words: Sequence[str], tags: Tags | None, item_bytes: int = 0) -> None:
     """Refuse a sentence whose chart would take more than half of the available memory.
 
     The size of a chart grows with the square of the length; how large charts are under this grammar is measured on the sentence's
-    first words.
+    first words. ``item_bytes`` is what the caller needs for each item of the chart besides.
     """
     if len(words) <= LONG:
         return
     probe = Forest(grammar, words[:_PROBE], tags=None if tags is None else tags[:_PROBE])
-    needed = _CHARTS * sum(column.nbytes for column in probe.viterbi.chart) * (len(words) / _PROBE) ** 2
+    columns = probe.viterbi.chart
+    needed = (_CHARTS * sum(column.nbytes for column in columns) + item_bytes * len(columns.symbol)) * (len(words) / _PROBE) ** 2
     if needed > (available := available_memory()) * _SHARE:
         raise TooLong(
             f"a sentence of {len(words):,} words needs about {needed / 1e9:.1f} GB for its chart; "

@@ -104,7 +104,7 @@ class Calibration:
 
 
 def calibrate(
-    forests: Iterable[AnyForest],
+    forests: Iterable[AnyForest | None],
     gold: Sequence[Tree],
     *,
     choose: Callable[[AnyForest], Tree],
@@ -113,6 +113,8 @@ def calibrate(
     advance: Callable[[], None] = lambda: None,
 ) -> Calibration:
     """The calibration of forests over the words of gold trees; ``choose`` gives the tree of a forest whose rates are compared.
+
+    A forest may be ``None``: the sentence counts as one without a parse.
 
     Constituents with a posterior below ``least`` are left out, and so are preterminals. Labels with fewer than ``fewest``
     constituents have no row of their own. ``advance`` is called for each sentence.
@@ -124,7 +126,7 @@ def calibrate(
     expected: list[ExpectedCounts] = []
     for forest, tree in zip(forests, gold, strict=True):
         advance()
-        if not forest.has_parse:
+        if forest is None or not forest.has_parse:
             unparsed += 1
             continue
         sentences += 1

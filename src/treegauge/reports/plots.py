@@ -6,13 +6,14 @@ SVG is drawn as on the report's page; PDF and PNG are drawn by matplotlib (the e
 from __future__ import annotations
 
 import importlib
+import io
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from treegauge.errors import MissingExtra, UsageError
-from treegauge.io.writing import partial_path, write_bytes
+from treegauge.io.writing import write_bytes
 from treegauge.reports.charts import figure_file
 from treegauge.reports.figures import COLOURS, Figure
 
@@ -60,11 +61,11 @@ def figure_format(path: str | Path) -> str:
 
 def save_figure(figure: Any, path: str | Path) -> Path:
     """Write a matplotlib figure as SVG, PDF or PNG by the file's suffix, without a date, which would differ in every run."""
-    path = Path(path)
+    path, data = Path(path), io.BytesIO()
     form = figure_format(path)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    with partial_path(path) as partial:
-        figure.savefig(partial, format=form, metadata=metadata, dpi=160)
+    figure.savefig(data, format=form, metadata=metadata, dpi=160)
+    write_bytes(data.getvalue(), path)
     return path
 
 
