@@ -38,9 +38,7 @@ __all__ = [
     "compile_module",
     "kernels",
     "load_ahead",
-    "_read_sealed",
     "requested_mode",
-    "_write_sealed",
 ]
 
 _SEAL = hashlib.sha256().digest_size
