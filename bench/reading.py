@@ -59,7 +59,8 @@ class Speed(NamedTuple):
     def row(self, name: str, peer: Speed) -> str:
         assert self.trees == peer.trees
         speed = f"{self.trees / self.seconds:,.0f} | {self.size / self.seconds / 1e6:.1f}"
-        return f"| {name} | {self.trees:,} | {speed} | {peer.seconds / self.seconds:.1f} |"
+        by_bytes = self.size / self.seconds * peer.seconds / peer.size
+        return f"| {name} | {self.trees:,} | {speed} | {peer.seconds / self.seconds:.1f} | {by_bytes:.1f} |"
 
 
 Jobs = dict[str, tuple[int, Callable[[], int]]]
@@ -183,8 +184,8 @@ def section(data: Path, megabytes: int, rounds: int) -> str:
             f"{about} CPU time without imports, best of {rounds} rounds in which the readers take turns; each beside nltk reading "
             "the brackets of the same trees, measured anew for each set of trees.",
             "",
-            "| reader | trees | trees/s | MB/s | times nltk's speed |",
-            "|---|---:|---:|---:|---:|",
+            "| reader | trees | trees/s | MB/s | trees/s over nltk's | bytes/s over nltk's |",
+            "|---|---:|---:|---:|---:|---:|",
             *found,
             "",
             "| memory, large file | with treegauge imported | at most | at most / bytes of the file | growth / bytes |",
