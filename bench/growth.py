@@ -112,18 +112,31 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "treegauge"
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     figure, axes = plt.subplots(1, len(curves), figsize=(3.1 * len(curves), 3))
     for curve, of_curve in zip(curves, axes, strict=True):
         sizes, times = zip(*curve.points, strict=True)
         of_curve.loglog(sizes, times, "o-", markersize=3)
         of_curve.loglog(sizes, [times[-1] * size / sizes[-1] for size in sizes], ":", color="grey")
+        of_curve.set_xticks(sizes, [_short(size) for size in sizes], fontsize=7)
+        of_curve.xaxis.set_minor_locator(NullLocator())
+        of_curve.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        of_curve.yaxis.set_minor_locator(NullLocator())
+        of_curve.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        of_curve.tick_params(axis="y", labelsize=7)
         of_curve.set_xlabel(curve.size)
-        of_curve.set_title(curve.name.partition(",")[0].replace("`", "").partition(" of ")[0], fontsize=8)
+        what, _, by = curve.name.replace("`", "").rpartition(", by ")
+        of_curve.set_title(f"{what}\nby {by}", fontsize=7)
         of_curve.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("CPU seconds")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
+
+
+def _short(size: int) -> str:
+    """A size in a few characters: 333,333 is 333k."""
+    return f"{size / 1e6:g}M" if size >= 1_000_000 else f"{size / 1000:.0f}k" if size >= 1000 else str(size)
 
 
 def main() -> None:
