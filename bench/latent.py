@@ -10,7 +10,7 @@ turns, as a whole and without its start (the time of a single sentence). Each is
 which compiles the kernels, is timed once. ``--seeds N`` trains N quick models with other seeds, ``--curves`` shows F1 by rounds, by
 grammars and by trees (and draws it into the folder of ``--plot``), ``--exact N`` how often pruning loses the best tree of N short
 sentences. ``--treebank own`` uses the small treebank that comes with treegauge, and trains also with five rounds, which tuning on
-held-out trees avoids. On two quiet cores the default takes about 6 minutes to train on GUM, a quick one 3.
+held-out trees avoids. On two quiet cores the default takes about 5 minutes to train on GUM, a quick one 2.
 """
 
 from __future__ import annotations
