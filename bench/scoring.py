@@ -5,8 +5,8 @@ python bench/scoring.py [--data ../shared/data/outputs] [--sentences 50000] [--r
 The files grow in vocabulary as real text does (see generated.py). The yardstick is the C program EVALB (its standard build, -g) if
 the environment variable TREEGAUGE_EVALB names it. Otherwise it is nltk reading both files, tree by tree without keeping any, not
 counting its import; we have measured EVALB to be about ten times as fast as that (0.78 s against 8.3 s, and 0.97 s against 9.4 s
-with a growing vocabulary, for 50,000 sentences), and the result says so. Nothing is extrapolated: every number is measured on the
-file that its row names.
+with a growing vocabulary, for 50,000 sentences), and the result says so. Every number of the table is measured on the file that its
+row names; EVALB's time is among them only if the program was run.
 """
 
 from __future__ import annotations

@@ -343,6 +343,16 @@ def test_a_run_over_an_earlier_file_can_be_resumed(tmp_path: Path) -> None:
     with again.open() as write:
         write("(NEW (B b))\n")
     assert (out.read_text(), unfinished.exists()) == ("(NEW (A a))\n(NEW (B b))\n", False)
+
+
+def test_what_an_older_run_has_left_is_not_continued(tmp_path: Path) -> None:
+    out, unfinished = tmp_path / "out.mrg", tmp_path / "out.mrg.unfinished"
+    unfinished.write_text("(STALE (A a))\n")
+    with RecordFile(str(out), "bracketed", 0, resume=False).open() as write:
+        write("(NEW (A a))\n")
+    with RecordFile(str(out), "bracketed", 0, resume=True).open() as write:
+        write("(NEW (B b))\n")
+    assert (out.read_text(), unfinished.exists()) == ("(NEW (A a))\n(NEW (B b))\n", False)
     assert RecordFile(str(out), "bracketed", 0, resume=True).done == 2
 
 

@@ -122,7 +122,7 @@ class RecordFile:
     A record is a line, but k-best bracketed trees are a record of several lines that ends with a blank one.
 
     A file of an earlier run is replaced only when all records are written. Until then they are in a file beside it, whose name
-    ends in ``.unfinished``; ``resume`` continues that file if there is one.
+    ends in ``.unfinished``; ``resume`` continues that file if there is one, and a run that is not resumed drops it.
     """
 
     def __init__(self, path: str, form: str, kbest: int, *, resume: bool) -> None:
@@ -132,6 +132,7 @@ class RecordFile:
         unfinished = f"{self._target}{UNFINISHED}"
         has_earlier = path != "-" and os.path.isfile(self._target) and os.path.getsize(self._target) > 0
         self._place = unfinished if (os.path.exists(unfinished) if resume else has_earlier) else self._target
+        self._abandoned = None if resume or self._place == unfinished else unfinished
         self.done = sum(1 for _ in self._records()) if resume and path != "-" and os.path.exists(self._place) else 0
 
     @contextmanager
@@ -150,6 +151,9 @@ class RecordFile:
     def _replacing(self) -> Generator[None]:
         """A context after which the file has its name; if an error is raised, the records written so far stay where they are."""
         if self._place == self._target:
+            if self._abandoned is not None:
+                # Otherwise a later resume would continue what an older run has left, and not this one.
+                Path(self._abandoned).unlink(missing_ok=True)
             yield
             return
         try:
