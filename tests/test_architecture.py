@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -68,87 +67,11 @@ def test_no_module_is_left_unread() -> None:
     assert len(MODULES) > 20
 
 
-LONGEST = 500
-"""Lines that a module may have, about: what one must read together stands together."""
-KERNEL_LIBRARIES = {"numba", "torch", "triton"}
-KERNEL_COMPILER = "treegauge.parsing.jit"
-FORMAT_WRITERS = {"treegauge.io.archive"}
-
-
 def module_name(path: Path) -> str:
     return ".".join(("treegauge", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
 NAMES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-def imported_at_the_top(path: Path) -> set[str]:
-    """The modules that a module imports when it is imported itself."""
-    found: set[str] = set()
-    for statement in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(statement, ast.Import):
-            found |= {alias.name for alias in statement.names}
-        elif isinstance(statement, ast.ImportFrom) and statement.module:
-            inner = {f"{statement.module}.{alias.name}" for alias in statement.names}
-            found |= {name if name in NAMES else statement.module for name in inner}
-    return found
-
-
-def imported_anywhere(path: Path) -> set[str]:
-    """All modules of ours that a module imports, also inside functions, or names in a string of its own, as registries do."""
-    tree = ast.parse(path.read_text("utf-8"))
-    found = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return {name for name in found if name in NAMES}
-
-
-def libraries(name: str) -> set[str]:
-    """The libraries of others that a module loads when it is imported."""
-    tree = ast.parse(NAMES[name].read_text("utf-8"))
-    calls = [statement.value for statement in tree.body if isinstance(statement, ast.Assign | ast.AnnAssign)]
-    by_name = {str(call.args[0].value) for call in calls if isinstance(call, ast.Call) and call.args and is_import_call(call)}
-    return {each.split(".")[0] for each in imported_at_the_top(NAMES[name]) | by_name} - sys.stdlib_module_names - {"treegauge"}
-
-
-def is_import_call(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "import_module" and isinstance(call.args[0], ast.Constant)
-
-
-def stands_alone(name: str, user: str) -> bool:
-    """Whether a module is a kernel (compiled, or PyTorch's), a file format, or loads a library that its user may do without."""
-    imported = imported_at_the_top(NAMES[name])
-    is_kernel = bool(libraries(name) & KERNEL_LIBRARIES) or KERNEL_COMPILER in imported
-    is_optional = name not in imported_at_the_top(NAMES[user]) and bool(libraries(name) - libraries(user))
-    return is_kernel or is_optional or bool(imported & FORMAT_WRITERS)
-
-
-def test_no_module_serves_one_neighbour_alone() -> None:
-    """A module that only one module of its folder imports is merged with it, unless the two would be too long, or it is a kernel
-    or a format."""
-    users: dict[str, set[str]] = {name: set() for name in NAMES}
-    for user, path in NAMES.items():
-        for name in imported_anywhere(path) - {user}:
-            users[name].add(user)
-    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in NAMES.items()}
-    found: list[str] = []
-    for name, by in users.items():
-        user = next(iter(by), "treegauge")
-        is_neighbour = NAMES[user].parent == NAMES[name].parent and "__init__.py" not in (NAMES[user].name, NAMES[name].name)
-        could_merge = len(by) == 1 and is_neighbour and lines[name] + lines[user] <= LONGEST
-        if could_merge and not stands_alone(name, user):
-            found.append(f"{name} ({lines[name]} lines) is imported by {user} ({lines[user]} lines) alone")
-    assert sum(len(by) == 1 for by in users.values()) > 20
-    assert not found
-
-
-def test_modules_have_about_500_lines_at_most() -> None:
-    """A tenth more is about as many."""
-    long = {name: n for name, path in NAMES.items() if (n := len(path.read_text("utf-8").splitlines())) > LONGEST * 1.1}
-    assert not long
 
 
 def definitions(path: Path, kind: type[ast.ClassDef | ast.FunctionDef]) -> set[str]:

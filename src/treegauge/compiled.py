@@ -32,15 +32,6 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = [
-    "DamagedKernelCache",
-    "Kernels",
-    "compile_module",
-    "kernels",
-    "load_ahead",
-    "requested_mode",
-]
-
 _SEAL = hashlib.sha256().digest_size
 _PACKAGE = Path(__file__).parent
 _MODES = ("background", "never", "now")

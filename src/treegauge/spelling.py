@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["british", "whole_number"]
-
 _PAIRS = (("labeled", "labelled"), ("normaliz", "normalis"), ("binariz", "binaris"), ("markoviz", "markovis"), ("color", "colour"))
 
 

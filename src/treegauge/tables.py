@@ -27,23 +27,6 @@ from typing import Any, cast
 
 from treegauge.errors import UnknownName
 
-__all__ = [
-    "LONG",
-    "TABLE_FORMATS",
-    "Average",
-    "Cell",
-    "Table",
-    "cell_text",
-    "character_width",
-    "latex_text",
-    "number_of",
-    "plain",
-    "render",
-    "render_all",
-    "terminal_width",
-    "whole_number",
-]
-
 LONG = 30
 """The number of rows after which a table wider than the terminal continues below with its further columns."""
 

@@ -40,17 +40,6 @@ from treegauge.presets.treebanks import TRACES
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int32, Int64, Mask, Treebank
 
-__all__ = [
-    "Alignment",
-    "Fit",
-    "align",
-    "align_pairs",
-    "differing_texts",
-    "is_displaced",
-    "pair_in_order",
-    "pairs_by_text",
-]
-
 _SHORT = 10_000
 """The largest number of pairs of texts in a short stretch, where all pairs are compared."""
 

@@ -13,18 +13,6 @@ import numpy as np
 from treegauge.trees.columns import Blocks, Mask, rows_of
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = [
-    "Brackets",
-    "depths",
-    "nearest_kept",
-    "select_blocks",
-    "sum_within",
-    "symbols",
-    "token_positions",
-    "with_gap_numbers",
-    "without_gaps",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Brackets:

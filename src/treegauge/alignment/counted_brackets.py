@@ -12,8 +12,6 @@ from treegauge.presets import Preset
 from treegauge.trees.columns import Blocks, Mask
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
-__all__ = ["LabelNumbers", "brackets_of", "sentence_lengths"]
-
 
 class LabelNumbers:
     """Numbers for labels, the same for gold and test; :meth:`classes` gives labels that a preset treats as equal the same number.

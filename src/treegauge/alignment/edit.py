@@ -23,8 +23,6 @@ from treegauge.alignment.brackets import Brackets, nearest_kept, sum_within
 from treegauge.trees.columns import Blocks, Mask
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["over_shared_tokens", "shared_tokens"]
-
 KindT = TypeVar("KindT", bound=np.generic)
 
 _LARGEST_TABLE = 1 << 27

@@ -23,24 +23,6 @@ from treegauge.alignment.words import is_unknown_word, loose_word, matched_word,
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Treebank
 
-__all__ = [
-    "CAUSES",
-    "LEFT_OUT",
-    "MISSED",
-    "REMARKS",
-    "Note",
-    "TagUse",
-    "TaggedWords",
-    "advice_on",
-    "cause_of_difference",
-    "hidden_word",
-    "kept_trace",
-    "notes_with_remarks",
-    "remarks_on_parses",
-    "trace_as_word",
-    "with_advice",
-]
-
 MISSED = "its gold brackets count as missed"
 LEFT_OUT = "it is left out"
 

@@ -24,8 +24,6 @@ from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Mask, Origin, Treebank, place_of
 
-__all__ = ["Common", "Pair", "over_common_tokens", "pair", "pair_of"]
-
 
 class Common(NamedTuple):
     """Gold and test trees over the same tokens, and masks of the tokens and sentences; None stands for "all".

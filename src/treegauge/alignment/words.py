@@ -20,22 +20,6 @@ import numpy as np
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Mask, Treebank
 
-__all__ = [
-    "MATCH_WORDS",
-    "WordNumbers",
-    "has_tag",
-    "is_deleted",
-    "is_unknown_word",
-    "letters",
-    "loose_word",
-    "matched_word",
-    "plain_word",
-    "sentence_text",
-    "without_tokens",
-    "without_traces",
-]
-
-
 MATCH_WORDS = ("exact", "case", "loose", "length")
 """The ways of comparing words, from the strictest to the loosest."""
 

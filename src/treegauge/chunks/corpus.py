@@ -17,22 +17,6 @@ from numpy.typing import NDArray
 
 from treegauge.errors import UnknownName, UsageError
 
-__all__ = [
-    "NULL",
-    "SCHEMES",
-    "Chunk",
-    "ChunkedSentence",
-    "categories_of",
-    "chunks_of_iob",
-    "iob_of_chunks",
-    "n_spans",
-    "span_lengths",
-    "span_row",
-    "spans",
-    "truth",
-    "with_null_chunks",
-]
-
 NULL = "Null"
 
 

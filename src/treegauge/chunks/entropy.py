@@ -22,8 +22,6 @@ from treegauge.chunks.corpus import NULL, n_spans, span_row
 from treegauge.errors import FormatError
 from treegauge.metrics.metric import ratio
 
-__all__ = ["EPS", "Blame", "EntropyCounts", "from_candidates", "from_iob_marginals", "read_candidates", "read_marginals"]
-
 Array = NDArray[np.float64]
 EPS = 1e-6
 

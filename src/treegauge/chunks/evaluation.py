@@ -20,20 +20,6 @@ from treegauge.errors import MismatchError
 from treegauge.metrics.metric import ratio
 from treegauge.tables import Table
 
-__all__ = [
-    "EPS_RANGE",
-    "ChunkScores",
-    "Evaluation",
-    "blame_table",
-    "chunker_table",
-    "conlleval_printout",
-    "coverage_table",
-    "entropy_of",
-    "evaluate",
-    "measure_table",
-    "sensitivity_table",
-]
-
 EPS_RANGE = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
 

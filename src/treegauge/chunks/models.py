@@ -26,19 +26,6 @@ from treegauge.chunks.tagger import CertainTags, HmmTagger, TagLattice
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.metrics.metric import ratio
 
-__all__ = [
-    "BestSequence",
-    "CandidateModel",
-    "Models",
-    "SequenceModel",
-    "SequenceScores",
-    "Tagged",
-    "load_models",
-    "save_models",
-    "train_models",
-    "with_gold_tags",
-]
-
 Array = NDArray[np.float64]
 
 

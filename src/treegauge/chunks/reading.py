@@ -32,18 +32,6 @@ from treegauge.tables import number_of
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.bracketed import restore_word
 
-__all__ = [
-    "ChunkFile",
-    "MarkFile",
-    "MarkedSentence",
-    "chunk_file",
-    "chunk_trees",
-    "chunked_sentences",
-    "chunks_of_tree",
-    "iob_columns",
-    "read_chunks",
-]
-
 _CHUNKED = frozenset({"NP", "VP", "PP", "ADJP", "ADVP", "QP", "WHNP", "WHPP", "WHADVP", "WHADJP", "PRT", "INTJ", "NX", "NAC"})
 _BEFORE_HEAD = frozenset({"ADJP", "ADVP", "QP", "NX", "NAC", "UCP", "PRT", "CONJP"})
 _CLOSED_TO_HEADS = frozenset({"PP", "WHPP"})

@@ -17,8 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SENTENCE_END", "CertainTags", "HmmTagger", "PosteriorTags", "TagLattice", "TagState"]
-
 SENTENCE_END = "</s>"
 
 TagState = tuple[str, ...]

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.engines.parts import PartFormat, ShardedWork, ShardValues
 
-__all__ = ["ShardedCommand", "ShardedRun", "engine_option", "part_format", "shard_options"]
-
 _WHERE = ("engine", "shard", "part", "jobs", "quiet")
 """Options that do not change the result."""
 

@@ -17,8 +17,6 @@ from treegauge.tables import Table
 if TYPE_CHECKING:
     from treegauge.grammar.latent.model import LatentModel
 
-__all__ = ["OWN", "LoadedGrammar", "load_grammar", "load_if_latent", "parse_base_table"]
-
 OWN = "own"
 """The name that stands for the grammar of our own treebank."""
 

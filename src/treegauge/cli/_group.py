@@ -18,8 +18,6 @@ from treegauge.cli import COMMANDS
 from treegauge.errors import UnknownName
 from treegauge.spelling import british
 
-__all__ = ["Command", "LazyGroup", "full_help", "treegauge"]
-
 _READING = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary")
 _TEXT = (
     "form",

@@ -15,8 +15,6 @@ from treegauge.io.sources import LeftOut, ReadOptions, Source, find_sources
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["gold_and_tests", "sources_with_counts", "sources_with_progress"]
-
 _MEGABYTE = 1 << 20
 
 

@@ -19,31 +19,12 @@ from treegauge.alignment.words import MATCH_WORDS
 from treegauge.errors import FormatError, MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
-from treegauge.io.writing import protect_inputs
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.spelling import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
     from treegauge.engines import Engine
-
-__all__ = [
-    "comma_separated",
-    "jobs_option",
-    "list_notes",
-    "match_words_option",
-    "named_systems",
-    "naming_input_option",
-    "number_of_jobs",
-    "on_error_options",
-    "on_mismatch_option",
-    "prints_unicode",
-    "protect_inputs",
-    "reading_options",
-    "report_problems",
-    "stream_option",
-    "treebank_option",
-]
 
 Function = Callable[..., Any]
 

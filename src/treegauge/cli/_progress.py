@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-__all__ = ["progress"]
-
 _SECONDS_BEFORE_BAR = 1.0
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import protect_inputs, reading_options
+from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import protect_inputs
 from treegauge.tables import TABLE_FORMATS, plain, render, render_all
 
 if TYPE_CHECKING:

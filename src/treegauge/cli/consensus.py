@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import on_error_options, protect_inputs, reading_options
+from treegauge.cli._options import on_error_options, reading_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
-from treegauge.io.writing import write_chunks
+from treegauge.io.writing import protect_inputs, write_chunks
 from treegauge.parsing.tree_consensus import consensus_of_treebanks
 from treegauge.tables import number_of
 from treegauge.trees import Treebank

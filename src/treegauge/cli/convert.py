@@ -8,11 +8,10 @@ import click
 
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_counts, sources_with_progress
-from treegauge.cli._options import protect_inputs, reading_options, stream_option
+from treegauge.cli._options import reading_options, stream_option
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
+from treegauge.io.writing import protect_inputs
 from treegauge.trees import Treebank
-
-__all__ = ["command"]
 
 _EXAMPLES = """\b
 Examples:

@@ -10,9 +10,8 @@ from typing import Any, Literal
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import protect_inputs
 from treegauge.errors import FormatError, NoTree
-from treegauge.io.writing import write_chunks
+from treegauge.io.writing import protect_inputs, write_chunks
 from treegauge.parsing.chart_files import read_charts
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import kbest_line

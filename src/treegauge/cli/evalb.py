@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["command"]
-
 
 class RawCommand(click.Command):
     """A command that passes its arguments on as they are: options, their order and ``-h`` are EVALB's."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
-from treegauge.cli._options import protect_inputs, reading_options
+from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
@@ -18,11 +18,11 @@ from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train_counted
-from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_shard, count_trees, grammar_shards
+from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, train_counted
+from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_shard, count_trees, grammar_shards
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
-from treegauge.io.writing import write_chunks
+from treegauge.io.writing import protect_inputs, write_chunks
 from treegauge.tables import number_of
 
 FORMATS = ("model", "text", "nltk")

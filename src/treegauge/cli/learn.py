@@ -14,7 +14,7 @@ import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._grammars import load_grammar
-from treegauge.cli._options import protect_inputs, reading_options
+from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import EncodingError, UsageError
@@ -24,7 +24,7 @@ from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
-from treegauge.io.writing import write_chunks
+from treegauge.io.writing import protect_inputs, write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.learning.loop import StartResult, work_on_starts
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline

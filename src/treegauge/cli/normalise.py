@@ -9,17 +9,16 @@ import click
 
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_counts
-from treegauge.cli._options import protect_inputs, reading_options
+from treegauge.cli._options import reading_options
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.io.sources import find_sources
+from treegauge.io.writing import protect_inputs
 from treegauge.normalise import STEPS, pipeline
 from treegauge.normalise.continuous import GapCounts, add_gaps, count_gaps
 from treegauge.normalise.steps import ALIASES
 from treegauge.tables import number_of
 from treegauge.trees import Treebank
-
-__all__ = ["command"]
 
 
 @click.command(

@@ -18,11 +18,12 @@ import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
-from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, protect_inputs
+from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs
 from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import protect_inputs
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.jit import report_compiling, when_compiling

@@ -12,12 +12,12 @@ import click
 
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._group import Command
-from treegauge.cli._options import naming_input_option, protect_inputs
+from treegauge.cli._options import naming_input_option
 from treegauge.cli._progress import progress
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import write_bytes
+from treegauge.io.writing import protect_inputs, write_bytes
 from treegauge.normalise import pipeline
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors

@@ -13,12 +13,13 @@ import click
 
 from treegauge.cli._engines import engine_option
 from treegauge.cli._group import Command
-from treegauge.cli._options import protect_inputs, reading_options
+from treegauge.cli._options import reading_options
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
 from treegauge.experiments.experiment import Corpus
 from treegauge.io import ReadOptions, read
+from treegauge.io.writing import protect_inputs
 
 FORMATS = ("table", "markdown", "json", "csv", "latex")
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import jobs_option, number_of_jobs, protect_inputs, reading_options
+from treegauge.cli._options import jobs_option, number_of_jobs, reading_options
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
-from treegauge.io.writing import check_writable, write_bytes, write_chunks
+from treegauge.io.writing import check_writable, protect_inputs, write_bytes, write_chunks
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:

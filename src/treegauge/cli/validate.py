@@ -14,8 +14,6 @@ from treegauge.io import ReadOptions
 from treegauge.io.validation import FileReport, examine
 from treegauge.tables import number_of
 
-__all__ = ["command"]
-
 
 @click.command(
     cls=Command,

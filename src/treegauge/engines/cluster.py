@@ -18,8 +18,6 @@ from treegauge.engines.engine import TRIES, EngineBase, ItemT, ResultT, ShardFun
 from treegauge.engines.processes import call_with_bytes
 from treegauge.errors import EngineError, MissingExtra
 
-__all__ = ["Cluster"]
-
 _SECONDS_TO_CONNECT = 30
 
 

@@ -17,22 +17,6 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from treegauge.errors import ShardFailed, TreegaugeError
 
-__all__ = [
-    "IN_PROCESS",
-    "TRIES",
-    "Engine",
-    "EngineBase",
-    "InProcess",
-    "Pool",
-    "Shard",
-    "ShardFunction",
-    "Threads",
-    "WorkerLost",
-    "in_order",
-    "in_threads",
-    "usable_processors",
-]
-
 TRIES = 3
 """The number of times a shard is tried before the run fails."""
 _MOST_NAMED = 20

@@ -20,19 +20,6 @@ from treegauge.errors import FormatError, InputError, ModelError, UsageError
 from treegauge.io.archive import ArrayStore, read_archive, write_archive
 from treegauge.spelling import whole_number
 
-__all__ = [
-    "SCHEMA",
-    "VERSION",
-    "PartFormat",
-    "RunPart",
-    "ShardValues",
-    "ShardedWork",
-    "check_parts",
-    "parse_shard",
-    "read_part",
-    "write_part",
-]
-
 SCHEMA, VERSION = "treegauge-part", 4
 _MOST_ARRAYS = 1 << 20
 _VERSION_1 = b'{"schema": "treegauge.part/1"'

@@ -25,8 +25,6 @@ from typing import Any
 from treegauge.engines.engine import EngineBase, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
 from treegauge.errors import UsageError
 
-__all__ = ["Processes", "call_with_bytes", "call_with_file"]
-
 _MOST_UNPACKED = 4
 _unpacked: OrderedDict[str, tuple[Callable[[Any, Any], Any], Any]] = OrderedDict()
 

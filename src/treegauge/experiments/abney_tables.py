@@ -25,8 +25,6 @@ from treegauge.reports.figures import blame_figure
 from treegauge.reports.plots import write_figure
 from treegauge.tables import Cell, Table
 
-__all__ = ["EXPERIMENT", "Settings"]
-
 _COLUMNS = ("b/c", "b/s", "log10 parses/sentence", "EP %", "ER %")
 PAPER: dict[tuple[str, ...], Sequence[Cell]] = {
     ("0",): (1.0, 8880.0, 2670.0, 0.129, 50.0),

@@ -20,23 +20,6 @@ from treegauge.io.writing import partial_path, write_bytes
 from treegauge.tables import Table, plain, render
 from treegauge.trees.treebank import Treebank
 
-__all__ = [
-    "Checkpoint",
-    "Corpus",
-    "Experiment",
-    "ExperimentFigure",
-    "ExperimentReport",
-    "TreebankSplit",
-    "Work",
-    "document",
-    "markdown",
-    "own_corpus",
-    "run_experiment",
-    "setting",
-    "split",
-    "write_report",
-]
-
 
 class Checkpoint:
     r"""The finished parts of an experiment by name, in a file of JSON lines: first the settings, then a line for each part.

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from treegauge.grammar.latent.model import LatentModel
     from treegauge.learning.latent.training import IterationReport
 
-__all__ = ["EXPERIMENT", "Settings", "latent_parses"]
-
 PAPER: dict[str, Sequence[float]] = {
     "B&K (basic) 2010": (87.7, 87.6, 87.6, 49.0, 49.8, 49.4, 35.2, 35.2, 35.2, 16.6, 16.7, 16.7),
     "B&K (richer) 2011": (89.5, 89.4, 89.5, 52.8, 58.0, 55.3, 35.9, 44.7, 39.8, 16.5, 20.7, 18.4),

@@ -13,8 +13,6 @@ from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
-__all__ = ["EXPERIMENT", "GRAMMAR"]
-
 GRAMMAR = "S -> A C [.25] | A D [.25] | E B [.25] | F B [.25]\n" + "\n".join(f'{X} -> "x" "x" [1]' for X in "ABCDEF")
 PARSES = ("S(A C)", "S(A D)", "S(E B)", "S(F B)")
 BEST = "S(A B)"

@@ -30,8 +30,6 @@ from treegauge.significance.classical import student
 from treegauge.tables import Table
 from treegauge.trees import Child, Tree, Treebank
 
-__all__ = ["EXPERIMENT", "Settings", "bracket_tree"]
-
 CRITERIA = {
     "Consistent Brackets Recall": "consistent_brackets_recall",
     "Consistent Brackets Tree": "consistent_brackets_tree",

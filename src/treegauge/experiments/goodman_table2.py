@@ -20,8 +20,6 @@ from treegauge.experiments.presentation import (
 )
 from treegauge.tables import Cell, Table
 
-__all__ = ["EXPERIMENT", "Settings"]
-
 NAMES = {"viterbi": "Labelled Tree", "labelled-recall": "Labelled Recall", "bracketed-recall": "Bracketed Recall"}
 PAPER: dict[tuple[str, ...], Sequence[float]] = {
     ("Labelled Tree",): (0.4860, 0.0454, 0.6098, 0.6635, 0.1207),

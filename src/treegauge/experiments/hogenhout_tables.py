@@ -41,8 +41,6 @@ from treegauge.tables import Cell, Table, whole_number
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["EXPERIMENT", "Settings"]
-
 ITEMS = ("TTB", "TPB", "EMA", "EMR", "CEA", "CER", "SPA", "SPR", "PINH", "PNINH", "TINH", "TNINH")
 PAPER_ITEMS: dict[str, tuple[int, ...]] = {
     "A": (11400, 8671, 6748, 0, 204, 690, 956, 73, 523, 371, 5212, 1536),

@@ -24,17 +24,6 @@ from treegauge.scoring.evaluation import score
 from treegauge.tables import Table, plain
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
-__all__ = [
-    "BLOCK",
-    "CRITERIA",
-    "GOODMAN_OBJECTIVES",
-    "Matrix",
-    "are_parsed",
-    "clean_short",
-    "objective_matrix",
-    "parse_with_checkpoint",
-]
-
 BLOCK = 50
 """The number of sentences in a part of the checkpoint."""
 

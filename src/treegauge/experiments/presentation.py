@@ -22,21 +22,6 @@ from treegauge.significance.resampling import PairedColumns
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
-__all__ = [
-    "BarFigure",
-    "CriterionTest",
-    "Line",
-    "LineFigure",
-    "RateTests",
-    "Summary",
-    "criterion_table",
-    "criterion_test",
-    "error_reduction",
-    "in_words",
-    "paper_table",
-    "summarise",
-]
-
 
 @dataclass(frozen=True)
 class Line:

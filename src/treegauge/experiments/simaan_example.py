@@ -13,8 +13,6 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table
 
-__all__ = ["EXPERIMENT", "GRAMMAR"]
-
 GRAMMAR = 'S -> "x" "x" [.1] | "x" S [.3] | S "x" [.3] | S S [.1] | A A [.2]\nA -> "x" "x" [1]'
 PAPER: dict[tuple[str, ...], Sequence[Cell]] = {("MPP",): ("0.004", None, 1.69), ("M_LR",): ("0.0162", None, 1.94)}
 

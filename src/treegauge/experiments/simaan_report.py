@@ -35,27 +35,6 @@ from treegauge.scoring.evaluation import score
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
-__all__ = [
-    "ALGORITHMS",
-    "CRITERIA",
-    "GRAMMARS",
-    "PAPER_TREES",
-    "UNARIES",
-    "CurvePoint",
-    "CurveRates",
-    "Outcome",
-    "Parses",
-    "Variant",
-    "cleaner",
-    "curve",
-    "curve_figure",
-    "curve_note",
-    "curve_table",
-    "experiment_report",
-    "unknown_share",
-    "variants",
-]
-
 GRAMMARS = ("MRL", "MH")
 UNARIES = ("joined", "kept")
 

@@ -25,8 +25,6 @@ from treegauge.normalise import collapse_unaries
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.trees.tree import Tree
 
-__all__ = ["EXPERIMENT", "Settings"]
-
 
 @dataclass(frozen=True)
 class Settings:

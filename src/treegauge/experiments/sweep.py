@@ -27,8 +27,6 @@ from treegauge.significance.resampling import PairedColumns
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
-__all__ = ["Sweep", "decoding_sweep"]
-
 SHOWN = (
     VITERBI,
     *(DecodingSetting("labelled-precision-recall", lam) for lam in (0.15, 0.25, 0.35, 0.5, 0.6, 0.8)),

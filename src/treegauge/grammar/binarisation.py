@@ -20,8 +20,6 @@ from treegauge.grammar.lexicon import UNKNOWN, signatures
 if TYPE_CHECKING:
     from treegauge.grammar.pcfg import PCFG
 
-__all__ = ["BinaryGrammar", "BinaryRules", "Closure", "UnaryRules", "binarise_grammar", "close", "components"]
-
 UnaryEdge = tuple[int, int, float]
 Row = dict[int, float]
 NEVER_ENDING = 1e-12

@@ -12,8 +12,6 @@ from treegauge.io.reading import as_treebank
 from treegauge.tables import number_of
 from treegauge.trees.tree import Production, Tree, fold
 
-__all__ = ["Statistics", "count_rules", "induce", "refuse_gaps", "relative_frequency", "statistics", "tag_sequence_tree"]
-
 TOP = "TOP"
 """The start symbol above the roots of trees, if these do not all have the same label. It does not show in output."""
 

@@ -24,8 +24,6 @@ from treegauge.grammar.counting import TOP
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.trees.tree import Tree, post_order
 
-__all__ = ["ESTIMATORS", "Estimator", "dop", "plain_label"]
-
 Estimator = Literal["dop1", "corrected"]
 ESTIMATORS: tuple[str, ...] = get_args(Estimator)
 _ADDRESS = "@"

@@ -22,8 +22,6 @@ import numpy as np
 from treegauge.errors import EncodingError, FormatError, GrammarError, InputError
 from treegauge.grammar.pcfg import PCFG, Rule
 
-__all__ = ["nltk_names", "read_file", "read_text", "write_nltk", "write_text"]
-
 _NLTK_SYMBOL = r"[\w/][\w/^<>-]*"
 _TOKEN = re.compile(
     rf"""\s*(?:(?P<arrow>->)|(?P<bar>\|)|\[\s*(?P<probability>[^\]\s]*)\s*\]|(?P<json>@"(?:[^"\\]|\\.)*")

@@ -16,20 +16,6 @@ from typing import NamedTuple
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = [
-    "UNKNOWN",
-    "USUAL",
-    "Smoothing",
-    "Token",
-    "is_signature",
-    "rare_below",
-    "signatures",
-    "smoothed_lexicon",
-    "tokens",
-    "with_lexicon",
-    "with_unknown",
-]
-
 UNKNOWN = "<unknown>"
 """The word for all words that are not in a grammar; P(<unknown> | tag) comes from the rare words of the training trees."""
 

@@ -19,8 +19,6 @@ from treegauge.errors import GrammarError, ModelError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.io.archive import read_archive, write_archive
 
-__all__ = ["SCHEMA", "SHIPPED", "STEPS", "VERSION", "Model", "load_model", "save_model", "shipped_model"]
-
 SCHEMA = "treegauge-pcfg"
 VERSION = 1
 

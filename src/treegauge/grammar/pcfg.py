@@ -15,8 +15,6 @@ from treegauge.trees.tree import Production
 if TYPE_CHECKING:
     from treegauge.grammar.binarisation import BinaryGrammar
 
-__all__ = ["PCFG", "TOLERANCE", "Rule"]
-
 TOLERANCE = 1e-6
 """The largest accepted distance from 1 of the sum of the probabilities of one left-hand side."""
 

@@ -23,7 +23,6 @@ from treegauge.grammar.tree_counts import (
     COLLINS_BELOW,
     COUNTS,
     DEFAULT_STEPS,
-    LEXICONS,
     Recipe,
     TreeCounts,
     count_trees,
@@ -33,19 +32,6 @@ from treegauge.normalise import Pipeline
 from treegauge.normalise.annotation import lexical_tag
 from treegauge.normalise.labels import split_marked
 from treegauge.trees.tree import Tree
-
-__all__ = [
-    "COLLINS_BELOW",
-    "COUNTS",
-    "DEFAULT_STEPS",
-    "LEXICONS",
-    "TrainedGrammar",
-    "shown_label",
-    "smooth_rules",
-    "train",
-    "train_counted",
-    "without_parent",
-]
 
 _LEAST = 1e-5
 """The least probability of a rule that smoothing adds: less probable ones would only slow parsing."""

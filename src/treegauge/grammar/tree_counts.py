@@ -24,24 +24,6 @@ from treegauge.normalise import Pipeline, pipeline
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.tree import Production, Tree, from_flat, to_flat
 
-__all__ = [
-    "COLLINS_BELOW",
-    "COUNTS",
-    "DEFAULT_STEPS",
-    "KEEP_EVERY",
-    "LEXICONS",
-    "PART_FORMAT",
-    "TREES",
-    "CountShard",
-    "HashShard",
-    "Recipe",
-    "TreeCounts",
-    "count_shard",
-    "count_trees",
-    "grammar_shards",
-    "with_unknown_rules",
-]
-
 DEFAULT_STEPS = "traces,root,redundant,annotate"
 COUNTS = "counts"
 """The estimator of a plain treebank grammar: relative frequency."""

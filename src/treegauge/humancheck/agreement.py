@@ -19,8 +19,6 @@ from treegauge.humancheck.questions import Check
 from treegauge.metrics.metric import ratio
 from treegauge.tables import Cell, Table, number_of
 
-__all__ = ["Agreement", "agreement_table", "all_agreements", "cohens_kappa", "find_agreement", "krippendorffs_alpha", "ratings"]
-
 _SAMPLES = 2000
 
 

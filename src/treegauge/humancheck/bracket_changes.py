@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from treegauge.trees.discontinuous import WordPlaces, from_placed_words, walk, with_placed_words
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["BracketChange", "correct_tree", "is_in_tree", "post_order_numbers"]
-
 
 def post_order_numbers(tree: Tree) -> Iterator[int]:
     """The pre-order number of each node, in post-order: the order in which ``rebuild`` visits them.

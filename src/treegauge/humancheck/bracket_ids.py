@@ -22,18 +22,6 @@ from treegauge.presets import Preset
 from treegauge.trees.tree import Tree, to_flat
 from treegauge.trees.treebank import Int64, Mask, Treebank
 
-__all__ = [
-    "BracketId",
-    "WordBlocks",
-    "WordSpan",
-    "WordSpans",
-    "blocks_as_text",
-    "read_blocks",
-    "sentence_hash",
-    "storable",
-    "tree_hash",
-]
-
 # What PostgreSQL cannot hold in text, and no reader of a label can see.
 _UNSTORABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 

@@ -30,14 +30,6 @@ from treegauge.trees.discontinuous import blocks_of
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = [
-    "CorrectedTreebank",
-    "correct_treebank",
-    "last_edited_tree",
-    "proposed_tree",
-    "treebank_patch",
-]
-
 
 @dataclass(frozen=True)
 class CorrectedTreebank:

@@ -18,22 +18,6 @@ from treegauge.trees.bracketed import carries_places, place_words
 from treegauge.trees.discontinuous import Block, PlacedWord, from_placed_words, walk, with_placed_words
 from treegauge.trees.tree import Child, Tree
 
-__all__ = [
-    "EDITS",
-    "Bracket",
-    "Edit",
-    "add_bracket",
-    "brackets_of",
-    "changed_brackets",
-    "delete",
-    "edit_tree",
-    "edited_tree",
-    "move_next",
-    "move_out",
-    "move_previous",
-    "relabel_node",
-]
-
 
 class Edit(NamedTuple):
     """A tree after an edit, and the number of the node that was edited or that took its place."""

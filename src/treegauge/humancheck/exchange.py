@@ -34,8 +34,6 @@ from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, STORED, Store
 from treegauge.io.sources import Source
 from treegauge.tables import Cell, Table
 
-__all__ = ["ImportCounts", "audit_table", "export_lines", "import_file", "judgement_lines"]
-
 COLUMNS = (
     *("id", "at", "annotator", "role", "verdict", "kind", "label", "start", "end", "bracket", "blocks"),
     *("note", "correction", "undoes", "blind", "seconds", "correct_label", "correct_tree", "tags", "gold", "words"),

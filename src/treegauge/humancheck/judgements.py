@@ -13,23 +13,6 @@ from treegauge.errors import UnknownName
 from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.metrics.hogenhout import Verdict
 
-__all__ = [
-    "LONGEST_LABEL",
-    "LONGEST_NAME",
-    "LONGEST_NOTE",
-    "LONGEST_TREE",
-    "MOST_SECONDS",
-    "ROLES",
-    "RULES",
-    "TAGS",
-    "VERDICTS",
-    "Judgement",
-    "JudgementLog",
-    "Person",
-    "utc_now",
-    "verdict_rule",
-]
-
 VERDICTS = ("accepted", "rejected", "unsure", "skipped", "withdrawn")
 """The possible verdicts; ``withdrawn`` takes an earlier judgement back."""
 

@@ -27,8 +27,6 @@ from treegauge.metrics.metric import total_of
 from treegauge.presets import Preset, load_preset
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["KINDS", "Check", "CheckPlan", "Occurrence", "Question", "System", "build_check"]
-
 KINDS = ("CE", "SP", "EM")
 """The kinds of a parser's brackets: crossing error, spurious, exact match."""
 

@@ -30,27 +30,6 @@ from treegauge.presets import Preset, load_preset
 from treegauge.tables import Cell, Table, plain, whole_number
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = [
-    "ACCEPTED",
-    "ITEM_NAMES",
-    "OPEN",
-    "REJECTED",
-    "SKIPPED",
-    "STATES",
-    "UNSURE",
-    "CheckedSystems",
-    "Estimate",
-    "Results",
-    "SystemMeasures",
-    "checked_systems",
-    "estimate",
-    "find_results",
-    "judgements_for",
-    "plan_for",
-    "sample_notes",
-    "tags_table",
-]
-
 OPEN, ACCEPTED, REJECTED, UNSURE, SKIPPED = range(5)
 STATES = {"accepted": ACCEPTED, "rejected": REJECTED, "unsure": UNSURE, "skipped": SKIPPED}
 """The number of a question's state by its verdict; a question without an answer is OPEN (0)."""

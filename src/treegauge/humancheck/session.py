@@ -37,8 +37,6 @@ from treegauge.humancheck.store import CONFLICT, Store
 from treegauge.humancheck.worklists import AdjudicatorWorklist, AnnotatorWorklist, Worklist, share_of
 from treegauge.io.formats import FORMATS
 
-__all__ = ["ADJUDICATOR", "Answer", "BatchWriter", "Session", "people_named"]
-
 _LARGEST_BATCH = 200
 
 

@@ -34,21 +34,6 @@ from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
 from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import Judgement, utc_now
 
-__all__ = [
-    "CONFLICT",
-    "DEFAULT_STORE",
-    "HELD",
-    "JUDGEMENT",
-    "KNOWN",
-    "METADATA",
-    "SENTENCE",
-    "SETTING",
-    "STORED",
-    "Store",
-    "configuration",
-    "migrate",
-]
-
 METADATA = MetaData()
 
 SENTENCE = Table(

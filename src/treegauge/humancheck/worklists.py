@@ -16,8 +16,6 @@ from treegauge.humancheck.questions import Check
 from treegauge.humancheck.results import ACCEPTED, OPEN, REJECTED, SKIPPED, STATES, UNSURE, States
 from treegauge.trees.treebank import Int64
 
-__all__ = ["AdjudicatorWorklist", "AnnotatorProgress", "AnnotatorWorklist", "Worklist", "share_of"]
-
 
 class AnnotatorProgress(NamedTuple):
     """One person's progress: the numbers of questions by answer and in all, and the seconds spent.

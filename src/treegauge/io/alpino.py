@@ -44,8 +44,6 @@ from treegauge.trees.discontinuous import walk
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["alpino_text", "read_alpino"]
-
 _MOST_ELEMENTS = 1 << 20
 _TOP = "top"
 _NOT_FEATURES = {"id", "begin", "end", "word", "pos", "cat", "rel", "lemma", "index", "morph"}

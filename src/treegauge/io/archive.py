@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from treegauge.errors import InputError, ModelError
 from treegauge.io.writing import write_bytes
 
-__all__ = ["MOST_BYTES", "ArrayStore", "archive_schema", "read_archive", "write_archive"]
-
 MOST_BYTES = 1 << 30
 """A model whose parts unpack to more than this is refused."""
 _MOST_PARTS = 512

@@ -34,8 +34,6 @@ from treegauge.trees.treebank import Origin, Problem, Treebank
 if TYPE_CHECKING:
     from treegauge.io.scanning import ScannedNames
 
-__all__ = ["AnyNames", "bracketed_parts", "names_for", "read_bracketed", "small_files_part", "treebank_of_texts"]
-
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
 _LARGE_BLOCK_BYTES = 2 << 20  # more than a chunk and the rest of the chunk before: a tree of that size is unusual

@@ -23,20 +23,6 @@ from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import Bytes, Int32, Int64, Mask, offsets_of
 from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = [
-    "Columns",
-    "Events",
-    "Names",
-    "Nesting",
-    "TreeColumns",
-    "begin_at_margin",
-    "closing_bracket",
-    "find_events",
-    "join_parts",
-    "nesting_of",
-    "part_of",
-]
-
 _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
 _TAIL = 1 << 12
 _STRETCH = 1 << 16

@@ -16,8 +16,6 @@ from treegauge.trees.bracketed import escape_label, escape_word, pretty, restore
 from treegauge.trees.columns import Bytes, Int32, Int64, Mask
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["one_line_text", "pretty_text"]
-
 
 def one_line_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as bracketed text, one per line."""

@@ -33,8 +33,6 @@ from treegauge.trees.columns import Int32, Mask
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
-__all__ = ["OUTSIDE", "SENTENCE_LABEL", "conll2000_text", "read_conll2000"]
-
 OUTSIDE, SENTENCE_LABEL = "O", "S"
 _CHUNK_TAG = re.compile(r"O|[BI]-(?![BI]-).+")
 _BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*\n")

@@ -16,8 +16,6 @@ from treegauge.errors import BracketError, EncodingError, InputError
 from treegauge.io.bracketed_columns import closing_bracket, find_events
 from treegauge.io.sources import ReadOptions
 
-__all__ = ["Scanner", "TextPosition", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
-
 # No group is repeated: the memory of a match would grow with the number of brackets in a row.
 _TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"
 _FIRST_LOOK = 1 << 14

@@ -25,8 +25,6 @@ from treegauge.trees.bracketed import carries_places, discbracket_line, place_wo
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank, pick_origins
 
-__all__ = ["discbracket_text", "first_carries_places", "place_words_in_block", "read_discbracket"]
-
 _MOST_LINES = 1000  # a tree is searched for an error no further than this
 _BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
 _PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)

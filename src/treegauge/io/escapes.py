@@ -13,8 +13,6 @@ import re
 from treegauge.io.bracketed_columns import find_events
 from treegauge.trees.bracketed import ESCAPED_BRACKETS
 
-__all__ = ["escape_everywhere", "has_escapes", "read_escapes"]
-
 _OPEN, _CLOSE = (letter.encode() for letter in ESCAPED_BRACKETS)
 # Patterns as text: re compiles them on first use, and they are rarely used.
 _ESCAPED = rb"\\[()]"

@@ -45,8 +45,6 @@ from treegauge.trees.discontinuous import PlacedWord, is_continuous, with_placed
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["NO_ROOT", "export_text", "is_node_name", "read_export"]
-
 NO_ROOT = "%% no VROOT"
 _MOST_LABELS = 1 << 16
 _KEYWORDS = frozenset({b"#FORMAT", b"#BOT", b"#EOT", b"#BOS", b"#EOS"})

@@ -14,8 +14,6 @@ from treegauge.io.diagnosis import is_comment
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["FORMATS", "FORMATS_WITH_GAPS", "READABLE", "WRITABLE", "Format", "detect_format", "format_named", "format_of_suffix"]
-
 Reader = Callable[[Text, ReadOptions], Iterator[Treebank | InputError]]
 Writer = Callable[[Iterable[Treebank]], Iterator[bytes]]
 

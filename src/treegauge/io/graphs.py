@@ -31,25 +31,6 @@ from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
-__all__ = [
-    "NONE",
-    "ROOT",
-    "ROOT_LABEL",
-    "Graph",
-    "GraphNode",
-    "LabelParts",
-    "NodeRow",
-    "Word",
-    "WordRow",
-    "broken_as_graph",
-    "canonical_label",
-    "join_label",
-    "node_parts",
-    "rows_of_tree",
-    "split_label",
-    "treebanks_of",
-]
-
 ROOT, ROOT_LABEL = "0", "VROOT"
 _BLOCK_SIZE = 1 << 16
 

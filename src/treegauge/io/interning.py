@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from treegauge.trees.columns import Bytes, Int32, Int64
 
-__all__ = ["Interner", "WordView", "with_room"]
-
 UInt64 = NDArray[np.uint64]
 Number = TypeVar("Number", bound=np.generic)
 

@@ -12,8 +12,6 @@ from treegauge.io.discbracket import first_carries_places, place_words_in_block
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Problem, Treebank
 
-__all__ = ["DEFAULT_FIELD", "read_json_lines"]
-
 DEFAULT_FIELD = "parse"
 _BLOCK_LINES = 4096
 

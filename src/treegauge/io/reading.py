@@ -20,8 +20,6 @@ from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
-__all__ = ["as_treebank", "check", "holds_gaps", "read", "read_sources", "stream"]
-
 Path = str | os.PathLike[str]
 
 _GROUP_BYTES = 1 << 20

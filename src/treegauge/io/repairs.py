@@ -18,8 +18,6 @@ from treegauge.io.escapes import escape_everywhere, read_escapes
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.treebank import Problem
 
-__all__ = ["REPAIRS", "ReadableText", "RepairedTree", "answer_starts", "mend", "mend_texts", "repair"]
-
 REPAIRS = ("code-fence", "numbering", "prose", "square-brackets", "closing-added", "closing-removed")
 """The kinds of repair, named after what was removed, changed or added."""
 

@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["KERNELS", "SPECIAL", "add_strings", "find_strings", "scan", "settle", "spell"]
-
 Array = Any
 """An array inside a kernel, where an index gives a number."""
 

@@ -22,8 +22,6 @@ from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import Bytes, Int32, Int64, offsets_of
 from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = ["NameCounts", "ScannedNames", "Strings", "scanner"]
-
 _N_NODES, _N_WORDS, _N_TREES, _N_LABELS, _N_DISTINCT, _NESTED, _OPEN, _LOOSE = 1, 2, 3, 4, 6, 9, 10, 11
 _BLANKS = b" \t\n\v\f\r"
 

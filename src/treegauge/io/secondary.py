@@ -21,8 +21,6 @@ from typing import NamedTuple
 from treegauge.errors import WriteError
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["SecondaryEdge", "TreeEdge", "edges_of_tree", "features_of_edges", "is_function", "lost_edges", "with_features"]
-
 _OWN = re.compile(r"(##|\|)((?:id=\d{1,9}|sec=[^\s|#]+:\d{1,9})(?:\|sec=[^\s|#]+:\d{1,9})*)##\Z")
 _FUNCTION = re.compile(r"[^\s|#\0]+")
 

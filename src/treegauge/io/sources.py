@@ -22,21 +22,6 @@ from treegauge.errors import EncodingError, FormatError, InputError, UnknownName
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = [
-    "CHUNK_BYTES",
-    "COMPRESSED",
-    "ON_ERROR",
-    "ByteRange",
-    "LeftOut",
-    "ReadOptions",
-    "Source",
-    "Text",
-    "decompress",
-    "find_sources",
-    "magic_suffix",
-    "problem_with_name",
-]
-
 ON_ERROR = ("parse-fails", "stop", "repair")
 _BOMB_BYTES, _BOMB_RATIO = 256 << 20, 1000
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}

@@ -20,8 +20,6 @@ from treegauge.io.formats import detect_format
 from treegauge.io.sources import CHUNK_BYTES, ByteRange, ReadOptions, Source, Text
 from treegauge.trees.columns import Bytes, Int64, Mask
 
-__all__ = ["Piece", "SplitFiles", "cut_files"]
-
 _CHUNK_BYTES = 1 << 22
 _OPEN, _CLOSE, _NEWLINE = ord("("), ord(")"), ord("\n")
 

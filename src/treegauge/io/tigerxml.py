@@ -33,8 +33,6 @@ from treegauge.trees.bracketed import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["NO_ROOT", "read_tigerxml", "tigerxml_text"]
-
 NO_ROOT = "treegauge no-vroot"
 _MOST_ELEMENTS = 1 << 20
 _NOT_FEATURES = {"id", "word", "pos", "cat", "lemma", "morph"}

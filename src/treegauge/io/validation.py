@@ -20,8 +20,6 @@ from treegauge.io.sources import LeftOut, ReadOptions, Source
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["FileReport", "Remark", "examine", "remarks_on"]
-
 
 class Remark(NamedTuple):
     """Something unusual, and its place, ``file:line``."""

@@ -19,21 +19,6 @@ from treegauge.io.sources import Source, find_sources, problem_with_name
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = [
-    "COMPRESSORS",
-    "NOT_TEXT",
-    "check_writable",
-    "partial_path",
-    "protect_inputs",
-    "refusal",
-    "tree_lines",
-    "write",
-    "write_blocks",
-    "write_bytes",
-    "write_chunks",
-]
-
-
 NOT_TEXT = "a label or word is not text: it contains half of a surrogate pair"
 
 

@@ -15,8 +15,6 @@ from treegauge.io.graphs import Graph, broken_as_graph, treebanks_of
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["XmlHandler", "XmlSentence", "attribute_text", "found_by_sentence", "found_in", "graph_treebanks"]
-
 Item = TypeVar("Item")
 
 _LONGEST_TAG_BYTES = 4 << 20

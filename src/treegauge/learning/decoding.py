@@ -21,8 +21,6 @@ from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.span_trees import spans_below
 from treegauge.trees.tree import Tree
 
-__all__ = ["BracketList", "DecodedBrackets", "decode_brackets"]
-
 BracketList = list[tuple[int, int]]
 """The spans of two words or more of a binary tree; a span comes before those inside it."""
 

@@ -39,24 +39,6 @@ from treegauge.learning.sentences import BracketedSentences
 from treegauge.neural.expectations import expected_rule_counts
 from treegauge.parsing.forest import Forest
 
-__all__ = [
-    "DenseExpectation",
-    "DenseGrammar",
-    "Learnable",
-    "ReestimationStep",
-    "RuleExpectation",
-    "SentenceBlocks",
-    "cut_blocks",
-    "expect_dense",
-    "expect_rules",
-    "is_normal_form",
-    "learnable",
-    "random_grammar",
-    "reestimate",
-    "reestimation_steps",
-    "symbol_names",
-]
-
 Float64 = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ import numpy as np
 
 from treegauge.parsing.jit import Floats, Ints, kernel
 
-__all__ = ["OUT_OF_RANGE", "BlockCounts", "BlockRules", "BlockTokens", "DenseChart", "count_block", "most_cells", "new_chart"]
-
 OUT_OF_RANGE = np.inf
 """A mark instead of a sentence's log probability: its numbers do not fit into cells of one scale; it must be counted elsewhere."""
 

@@ -28,19 +28,6 @@ from treegauge.learning.em import DenseGrammar, Learnable, ReestimationStep, cut
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.tables import plain
 
-__all__ = [
-    "PART_FORMAT",
-    "Iteration",
-    "LearningResult",
-    "LearningSettings",
-    "LearningState",
-    "StartResult",
-    "learn",
-    "load_state",
-    "save_state",
-    "work_on_starts",
-]
-
 SCHEMA = "treegauge-learning"
 VERSION = 1
 

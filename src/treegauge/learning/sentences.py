@@ -20,8 +20,6 @@ from treegauge.normalise.pruning import TRACE_TAGS
 from treegauge.trees.columns import rows_of
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
-__all__ = ["TERMINALS", "BracketedSentences", "Terminals", "read_brackets"]
-
 StartEnd = tuple[int, int]
 Terminals = Literal["tags", "words"]
 TERMINALS: tuple[Terminals, ...] = ("tags", "words")

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from treegauge.trees.columns import Int64
 
-__all__ = ["BLOCK", "BitSets", "CompactColumn", "CompactIndex", "CompactRows", "grid", "narrow"]
-
 AnyArray = NDArray[Any]
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["KERNELS", "count"]
-
 Array = Any
 """An array inside a kernel, where an index gives a number."""
 

@@ -24,8 +24,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BySize", "count_fragments", "count_marked_fragments", "polynomial_product", "product"]
-
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SHORT = 24
 """A polynomial with at most this number of coefficients is multiplied term by term, without packing."""

@@ -31,8 +31,6 @@ from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, T
 from treegauge.spelling import whole_number
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Freval", "SizeScore"]
-
 MATCHINGS = ("edges", "published")
 MEANS = ("linear", "geometric")
 ALPHAS = ("uniform", "halving", "sparsity")

@@ -25,8 +25,6 @@ from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
 from treegauge.metrics.fragments import BySize, count_fragments
 from treegauge.presets.prm import Parameters, cut_label
 
-__all__ = ["PUBLISHED", "PublishedSentence", "lines_of", "published_printout", "published_sentences"]
-
 _DELETED = (b"TOP", b"S1", b"-NONE-", b",", b":", b"``", b"''", b".", b"?", b"!", b"ROOT")
 
 PUBLISHED = Parameters(

@@ -23,8 +23,6 @@ from treegauge.metrics.matching import codes, crossing, is_in
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["Goodman"]
-
 
 class _Triples(NamedTuple):
     sentence: Int64

@@ -26,8 +26,6 @@ from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, f1, rat
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64, Mask
 
-__all__ = ["CONVENTIONS", "Induction"]
-
 CONVENTIONS = ("kim", "tn-pcfg")
 
 

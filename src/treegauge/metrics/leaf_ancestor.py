@@ -25,8 +25,6 @@ from treegauge.metrics.matching import codes
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["LeafAncestor", "Lineages", "edit_costs", "groups_by_length", "lineages", "path_codes", "symbol_rows"]
-
 _CELLS_AT_ONCE = 1 << 16
 _LONG = 200
 

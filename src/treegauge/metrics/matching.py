@@ -21,22 +21,6 @@ from treegauge.alignment.brackets import Brackets
 from treegauge.metrics.metric import Rates, Rows, Total, f1, ratio
 from treegauge.trees.treebank import Int32, Int64, Mask
 
-__all__ = [
-    "OVERLAP_COLUMNS",
-    "OVERLAP_SYMMETRIES",
-    "Parts",
-    "codes",
-    "crossing",
-    "crossing_sets",
-    "is_in",
-    "matched_counts",
-    "overlap_rates",
-    "overlap_rows",
-    "partners",
-    "partners_by_order",
-    "sequence_codes",
-]
-
 
 def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
     """For each gold bracket the row of its test bracket, or -1; ``classes`` gives equal labels one number, None ignores labels."""

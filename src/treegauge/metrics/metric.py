@@ -24,23 +24,6 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.compact_rows import BitSets, CompactRows, grid
 from treegauge.presets import Preset, load_preset
 
-__all__ = [
-    "ExactSum",
-    "Floats",
-    "Metric",
-    "OptionWords",
-    "Rates",
-    "Rows",
-    "Total",
-    "choice",
-    "f1",
-    "flag",
-    "on_a_grid",
-    "ratio",
-    "repeatable",
-    "total_of",
-]
-
 _SMALLEST = 1074
 """Every float is a multiple of 2 ** -1074."""
 _MANTISSA = 53

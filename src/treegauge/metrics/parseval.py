@@ -24,8 +24,6 @@ from treegauge.metrics.matching import crossing, matched_counts, partners_by_ord
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio
 from treegauge.trees.treebank import Int64
 
-__all__ = ["DiscontinuousBrackets", "Parseval"]
-
 
 @dataclass(frozen=True)
 class Parseval(Metric):

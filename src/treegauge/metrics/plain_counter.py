@@ -23,20 +23,6 @@ from treegauge.presets import Preset
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.treebank import Int64
 
-__all__ = [
-    "DELETED",
-    "DROPPED",
-    "FREE",
-    "CountingRules",
-    "LabelColumn",
-    "PlainCounter",
-    "PlainCounts",
-    "PresetRules",
-    "TreeSlice",
-    "counter",
-    "join_counts",
-]
-
 DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16
 """Bits of a label, see :mod:`treegauge.metrics.count_kernels`."""
 _SPECIAL_WORD = 1 << 30

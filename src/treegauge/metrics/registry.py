@@ -12,8 +12,6 @@ from typing import NamedTuple, cast
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
 
-__all__ = ["METRICS", "REFERENCES", "Reference", "compared_metrics", "find_metric", "metric_class", "metric_names", "references_of"]
-
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
     "discontinuous": "treegauge.metrics.parseval:DiscontinuousBrackets",

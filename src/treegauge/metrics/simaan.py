@@ -25,8 +25,6 @@ from treegauge.metrics.matching import (
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["Frames", "ParentChild"]
-
 _ONLY = -1
 
 

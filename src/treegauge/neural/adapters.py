@@ -16,8 +16,6 @@ from treegauge.tables import number_of
 if TYPE_CHECKING:
     from treegauge.parsing import SpanChart
 
-__all__ = ["benepar_charts", "supar_charts"]
-
 
 def benepar_charts(
     parser: Any, sentences: Sequence[Any], *, tags: Sequence[Sequence[str]] | None = None, **options: Any

@@ -17,26 +17,6 @@ import numpy as np
 
 from treegauge.errors import MissingExtra
 
-__all__ = [
-    "NEVER",
-    "Array",
-    "Tensor",
-    "as_numpy",
-    "at_least",
-    "at_most",
-    "diagonal",
-    "in_gradient_mode",
-    "is_tensor",
-    "limits",
-    "module_of",
-    "numbers_to",
-    "torch_module",
-    "transpose",
-    "use_triton",
-    "windows",
-    "zeros",
-]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -33,15 +33,6 @@ from treegauge.neural.backend import (
     zeros,
 )
 
-__all__ = [
-    "DenseInside",
-    "DensePosteriors",
-    "DenseRules",
-    "inside",
-    "outside",
-    "root_posteriors",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class DenseRules:

@@ -8,8 +8,6 @@ from typing import Any
 from treegauge.neural.backend import NEVER, Tensor
 from treegauge.neural.dense import DensePosteriors, DenseRules, inside, outside
 
-__all__ = ["expected_counts", "log_partition"]
-
 torch: Any = importlib.import_module("torch")
 
 

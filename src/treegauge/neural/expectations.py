@@ -13,8 +13,6 @@ from treegauge.errors import UsageError
 from treegauge.neural.backend import torch_module
 from treegauge.neural.pcfg import DensePCFG
 
-__all__ = ["Expectation", "expected_rule_counts"]
-
 Float64 = NDArray[np.float64]
 ROOM = 1 << 28
 """The most numbers that an array of a batch may hold."""

@@ -44,8 +44,6 @@ from treegauge.neural.pcfg import GrammarBatch, to_one_type
 if TYPE_CHECKING:
     from treegauge.parsing import Best
 
-__all__ = ["LowRankPCFG", "LowRankPosteriors"]
-
 
 class LowRankPosteriors(NamedTuple):
     """Posteriors of spans (B, n, n, N) by first and last word, of words (B, n, T) and of roots (B, N), and the expected counts of

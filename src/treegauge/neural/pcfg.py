@@ -33,8 +33,6 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing import Best
 
-__all__ = ["PCFG", "DensePCFG", "GrammarBatch", "to_one_type"]
-
 Floats = NDArray[np.float64]
 
 

@@ -18,17 +18,6 @@ import numpy as np
 
 from treegauge.neural.backend import NEVER, Tensor, use_triton
 
-__all__ = [
-    "SpanSums",
-    "SpanWeights",
-    "log_partition",
-    "log_sum",
-    "span_sums",
-    "span_weights",
-    "sums_by_width",
-    "within",
-]
-
 torch: Any = importlib.import_module("torch")
 
 LARGEST = 1e14

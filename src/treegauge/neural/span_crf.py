@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from treegauge.neural.triton_labels import FusedSums
     from treegauge.parsing import Best, SpanChart
 
-__all__ = ["CONVENTIONS", "SpanCRF", "check_batch_size", "checked_lengths", "encode"]
-
 CONVENTIONS = ("inclusive", "fencepost")
 Null = int | Sequence[int] | None
 

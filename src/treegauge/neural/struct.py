@@ -15,8 +15,6 @@ from treegauge.neural.backend import Tensor, torch_module
 from treegauge.neural.pcfg import DensePCFG
 from treegauge.neural.span_crf import SpanCRF
 
-__all__ = ["SentCFG", "TreeCRF"]
-
 
 class TreeCRF:
     """A CRF over labelled binary trees: ``log_potentials`` (B, n, n, labels) by first and last word, ``lengths`` (B,).

@@ -10,8 +10,6 @@ from typing import Any
 
 from treegauge.neural.triton_language import tl, triton
 
-__all__ = ["LARGEST_N", "inside_widths", "outside_widths"]
-
 LARGEST_N = 64
 """The most nonterminals: with more, a span's matrix does not fit the registers of a program, and matrix products use the whole
 device anyway."""

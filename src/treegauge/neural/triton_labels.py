@@ -14,8 +14,6 @@ from treegauge.neural.backend import Tensor
 from treegauge.neural.triton_language import tl, triton
 from treegauge.neural.triton_spans import span_sums_triton
 
-__all__ = ["MOST_LABELS", "FusedSums", "LabelledSpans"]
-
 torch: Any = importlib.import_module("torch")
 
 MOST_LABELS = 4096

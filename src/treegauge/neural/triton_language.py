@@ -6,8 +6,6 @@ In these modules all annotations of kernels except ``tl.constexpr`` are strings,
 import importlib
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["tl", "triton"]
-
 triton: Any = importlib.import_module("triton")
 if TYPE_CHECKING:
 

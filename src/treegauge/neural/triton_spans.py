@@ -11,8 +11,6 @@ from typing import Any
 
 from treegauge.neural.triton_language import tl, triton
 
-__all__ = ["span_sums_triton"]
-
 ZERO: Any = triton.language.constexpr(-(1 << 28))
 """The exponent of 0."""
 LARGEST: Any = triton.language.constexpr(1e7)

@@ -19,8 +19,6 @@ from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold
 
-__all__ = ["SPLITS", "USUAL_SPLITS", "LabelSplit", "annotate", "lexical_tag"]
-
 PARENT, SIBLING, WORD = "^", "|", "="
 _MARKS = PARENT + SIBLING
 ROOT = "ROOT"

@@ -22,8 +22,6 @@ from treegauge.normalise.labels import escape_marks, relabel, unescape_marks
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.discontinuous import PlacedWord, blocks_of, from_placed_words, walk
 
-__all__ = ["GapCounts", "add_gaps", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"]
-
 MARK = "*"
 _PIECE = re.compile(r"(.*)\*(\d{1,6})(?:\.(\d{1,6}))?", re.DOTALL)
 _HEADS = (frozenset({"HD", "hd"}), frozenset({"NK"}), frozenset({"PH"}))

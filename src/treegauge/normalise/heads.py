@@ -43,21 +43,6 @@ from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.normalise.labels import base_label, function_tags, split_features
 from treegauge.trees import Child, Tree
 
-__all__ = [
-    "ADJUNCT_TAGS",
-    "COMPLEMENTS",
-    "HEAD_RULES",
-    "HeadRules",
-    "Search",
-    "bare_label",
-    "complements",
-    "head_index",
-    "head_positions",
-    "head_rules",
-    "head_tag",
-    "head_word",
-]
-
 
 class Search(NamedTuple):
     """One step of a search: where to look, and for which labels."""

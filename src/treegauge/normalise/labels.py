@@ -15,27 +15,6 @@ from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import rebuild
 
-__all__ = [
-    "ROOT_LABELS",
-    "add_root",
-    "base_label",
-    "escape_marks",
-    "evalb_label",
-    "function_tags",
-    "has_mark",
-    "join_marked",
-    "relabel",
-    "remove_added_root",
-    "remove_redundant",
-    "remove_root",
-    "splice",
-    "split_features",
-    "split_marked",
-    "strip_features",
-    "strip_functions",
-    "unescape_marks",
-]
-
 _CUT = re.compile(r"[-=]")
 _FEATURES = re.compile(r"(##.*?(?:##|\Z))", re.DOTALL)
 

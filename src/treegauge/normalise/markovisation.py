@@ -17,22 +17,6 @@ from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold
 
-__all__ = [
-    "Direction",
-    "annotate_parents",
-    "binarise",
-    "binarise_goodman",
-    "linearise",
-    "mh",
-    "mrl",
-    "remove_parents",
-    "split_order",
-    "unbinarise",
-    "unbinarise_goodman",
-    "unmh",
-    "unmrl",
-]
-
 Direction = Literal["right", "left", "head"]
 SIBLING, PARENT, CONT = "|", "^", "_Cont"
 _MARKS = SIBLING + PARENT

@@ -21,8 +21,6 @@ from treegauge.trees import Tree, Treebank
 from treegauge.trees.nltk import is_nltk_tree
 from treegauge.trees.treebank import pick_origins
 
-__all__ = ["BoundStep", "Pipeline", "pipeline"]
-
 _PIECE = re.compile(r'"[^"]*"|[^"]')
 _COUNTING: dict[Transform, Callable[[Tree, Counter[str]], Tree]] = {
     transform: transform for transform in (attach_punctuation, merge_nodes, raise_nodes, split_nodes)

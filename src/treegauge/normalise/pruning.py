@@ -16,25 +16,6 @@ from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold, rebuild
 
-__all__ = [
-    "PUNCTUATION",
-    "TRACE_TAGS",
-    "Keep",
-    "apply_preset",
-    "chain_labels",
-    "collapse_unaries",
-    "drop_double",
-    "drop_empty",
-    "drop_leaves",
-    "drop_one_word",
-    "drop_punctuation",
-    "expand_unaries",
-    "hogenhout",
-    "keep_short",
-    "remove_traces",
-    "sentence_length",
-]
-
 Keep = Literal["top", "bottom", "joined"]
 MARK = "+"
 

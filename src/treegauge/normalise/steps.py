@@ -51,8 +51,6 @@ from treegauge.normalise.pruning import (
 from treegauge.presets import load_preset
 from treegauge.trees import Tree
 
-__all__ = ["ALIASES", "STEPS", "Parameter", "Step", "Transform"]
-
 Transform = Callable[[Tree], Tree | None]
 StepValues = Mapping[str, Any]
 

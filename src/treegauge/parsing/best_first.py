@@ -9,8 +9,6 @@ import heapq
 from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["BestFirst", "DerivationEdge"]
-
 KeyT = TypeVar("KeyT", bound=Hashable)
 
 

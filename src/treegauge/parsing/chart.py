@@ -22,8 +22,6 @@ from treegauge.parsing.layout import Chart, Leaves, Limit, RuleWeights, find
 from treegauge.parsing.outside_pass import Outer, outside
 from treegauge.parsing.semirings import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 
-__all__ = ["InsideChart", "Tags", "fill", "leaves_of", "limit_of", "number_of_parses", "outer_of", "weights_of"]
-
 Float64 = NDArray[np.float64]
 Tags = Sequence[Collection[str] | Mapping[str, float] | None]
 """For each word the tags it may have, or ``None`` for all. A mapping gives tags with weights, which replace the grammar's."""

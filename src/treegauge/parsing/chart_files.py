@@ -31,8 +31,6 @@ from treegauge.io.writing import write_bytes
 from treegauge.parsing.span_charts import SpanChart
 from treegauge.tables import number_of
 
-__all__ = ["read_charts", "write_charts"]
-
 CONVENTIONS = ("inclusive", "fencepost")
 LARGEST = 1 << 36
 """The most bytes of one array: compressed zeros could otherwise fill all memory."""

@@ -20,18 +20,6 @@ from treegauge.parsing.layout import Chart, Leaves, find
 from treegauge.parsing.semirings import LOG_SUM, MAX, SUM, zero_of
 from treegauge.trees.tree import Child, Tree
 
-__all__ = [
-    "DUMMY",
-    "Alternatives",
-    "Best",
-    "Grid",
-    "alternatives",
-    "best_derivation",
-    "best_derivations",
-    "sampled_derivation",
-    "steps_to_tree",
-]
-
 TIE = 1e-11
 """Logarithms closer than this count as equal; then the first split wins, then the first rule."""
 

@@ -22,8 +22,6 @@ from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.tree_consensus import MetricRate
 from treegauge.trees.tree import Tree
 
-__all__ = ["AnyForest", "ExpectedCounts", "ExpectedRates", "expected_counts", "expected_rates"]
-
 SAMPLES = 200
 """The number of sampled parses that estimates are based on."""
 PartsOfTree = Callable[[Tree], set[Hashable]]

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from treegauge.parsing.derivations import Best
     from treegauge.parsing.forest_views import ChartTable
 
-__all__ = ["MOST_WORDS", "Forest", "Parse", "no_parse"]
-
 MOST_WORDS = 10_000
 """The longest sentence that is accepted: a chart grows with the square of the length, and would fill all memory."""
 

@@ -25,8 +25,6 @@ from treegauge.trees.drawing import draw_svg, fold_to
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["ChartEntry", "ChartTable", "draw_posteriors", "forest_html"]
-
 _MOST_ENTRIES = 20
 _STYLE = (
     "<style>.tg-chart{border-collapse:collapse;font-size:90%}.tg-chart th,.tg-chart td{border:1px solid #8888;padding:2px 6px;"

@@ -29,17 +29,6 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = [
-    "LabelChoice",
-    "best_spans",
-    "bracketed_recall",
-    "general",
-    "labelled_precision_recall",
-    "labelled_recall",
-    "split_tree",
-    "weights_and_labels",
-]
-
 LabelChoice = Literal["one", "set"]
 """The labels of one span: one, or a set of them if the grammar has unary rules."""
 

@@ -14,8 +14,6 @@ from treegauge.io import ReadOptions, stream
 from treegauge.io.sources import ByteRange, Source, find_sources
 from treegauge.parsing.parser import Sentence
 
-__all__ = ["KINDS", "NOT_A_SENTENCE", "InputKind", "read_sentences", "sentence_lines", "tokenise"]
-
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (

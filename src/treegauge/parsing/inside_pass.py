@@ -11,8 +11,6 @@ from treegauge.parsing.jit import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.parsing.layout import Chart, Leaves, Limit, RuleWeights
 from treegauge.parsing.semirings import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
-__all__ = ["grow", "inside"]
-
 
 @helper
 def grow(values: Floats, size: int) -> Floats:

@@ -21,20 +21,6 @@ from typing import Any, TypeVar
 import treegauge
 from treegauge.compiled import DamagedKernelCache
 
-__all__ = [
-    "Bools",
-    "DamagedKernelCache",
-    "Floats",
-    "Ints",
-    "add_multiple",
-    "dot_in_order",
-    "helper",
-    "inline",
-    "kernel",
-    "report_compiling",
-    "when_compiling",
-]
-
 Floats = Any
 """An array of float64 inside a kernel. NumPy's types cannot express that an index gives a plain number there."""
 Ints = Any

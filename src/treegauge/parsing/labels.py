@@ -24,8 +24,6 @@ from treegauge.parsing.semirings import LOG_SUM
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["Chain", "LabelOrders", "LabelPosteriors", "ShownLabels", "SpanLabels", "TopChains", "label_posteriors", "shown_labels"]
-
 Float64 = NDArray[np.float64]
 MOST_CHAINS = 2_000_000
 """The most chains of unary rules of a grammar that the licensed objectives accept."""

@@ -16,8 +16,6 @@ import numpy as np
 
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 
-__all__ = ["Chart", "Leaves", "Limit", "RuleWeights", "cells", "find", "leaf_entries"]
-
 
 class Leaves(NamedTuple):
     """Symbols over words, with weights: word i owns the entries ``first[i]:first[i+1]``."""

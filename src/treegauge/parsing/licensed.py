@@ -25,8 +25,6 @@ from treegauge.parsing.licensed_kernels import Chains, LicensedTable, PartNumber
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["frames", "licensed_labelled_recall", "parent_child"]
-
 
 def licensed_labelled_recall(
     forest: Forest, *, pre: bool = True, labels: LabelChoice | None = None, lam: float | None = None

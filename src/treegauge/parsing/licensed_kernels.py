@@ -18,8 +18,6 @@ from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.semirings import LOG_SUM, MAX, dot, one_of
 
-__all__ = ["Chains", "LicensedTable", "PartNumbers", "best_licensed", "best_production"]
-
 TIE = 1e-12
 
 

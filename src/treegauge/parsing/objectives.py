@@ -41,19 +41,6 @@ from treegauge.spelling import british
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = [
-    "CRITERIA",
-    "OBJECTIVES",
-    "VITERBI",
-    "DecodingSetting",
-    "Objective",
-    "check_objective",
-    "check_options",
-    "decode_forest",
-    "settings_from_notes",
-    "with_metric",
-]
-
 
 @dataclass(frozen=True)
 class Objective:

@@ -21,8 +21,6 @@ from treegauge.parsing.posteriors import Constituent
 from treegauge.tables import plain
 from treegauge.trees.tree import Tree
 
-__all__ = ["FORMATS", "RecordFile", "footer", "header", "kbest_line", "record", "with_posteriors"]
-
 FORMATS = ("bracketed", "json", "jsonl")
 SCHEMA = "treegauge.parse/2"
 UNFINISHED = ".unfinished"

@@ -11,8 +11,6 @@ from treegauge.parsing.jit import Floats, inline, kernel
 from treegauge.parsing.layout import Chart, RuleWeights
 from treegauge.parsing.semirings import LOG_SUM, SUM, plus, times, zero_of
 
-__all__ = ["Outer", "outside"]
-
 
 class Outer(NamedTuple):
     """The outside values of a chart's entries, as the top of a chain of unary rules (``top``) or anywhere in one (``value``), and

@@ -24,19 +24,6 @@ from treegauge.presets import FALLBACK
 from treegauge.tables import number_of
 from treegauge.trees.tree import Child, Tree, from_flat, to_flat
 
-__all__ = [
-    "AHEAD",
-    "FALLBACK",
-    "LONG",
-    "ParsedSentence",
-    "Parser",
-    "Sentence",
-    "SentenceParser",
-    "available_memory",
-    "check_memory",
-    "fallback",
-]
-
 AHEAD = 8
 """The number of sentences per thread that are begun before their turn, so that a long one does not hold up the others."""
 LONG = 400

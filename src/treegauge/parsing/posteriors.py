@@ -18,8 +18,6 @@ from treegauge.trees.tree import Production
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["AnchoredRule", "Constituent", "Frame", "Link", "anchored_rules", "constituents", "frames", "links", "rule_posteriors"]
-
 
 class Constituent(NamedTuple):
     """A labelled span and its posterior g(s, t, X), the probability that the parse has such a node; with cycles of unary rules, the

@@ -26,8 +26,6 @@ from treegauge.parsing.layout import Chart, Limit
 if TYPE_CHECKING:
     from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 
-__all__ = ["THRESHOLD", "Pruner", "SearchError", "coarse_label", "expected_usage", "is_lost", "project", "search_error"]
-
 _MOST_ROUNDS = 1000
 _SMALLEST = 1e-12
 _MARK = re.compile(r"[\^|~@]")

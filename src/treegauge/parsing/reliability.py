@@ -19,8 +19,6 @@ from treegauge.parsing.expected import AnyForest, ExpectedCounts, expected_count
 from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
 
-__all__ = ["BINS", "Calibration", "LabelCalibration", "Reliability", "calibrate", "draw_calibration", "reliability_bins"]
-
 LEAST = 0.01
 """The least posterior of constituents that count."""
 BINS = 10

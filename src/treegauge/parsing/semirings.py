@@ -16,8 +16,6 @@ import numpy as np
 
 from treegauge.parsing.jit import Floats, inline
 
-__all__ = ["LARGEST", "LOG_SUM", "MAX", "MODULAR", "SMALLEST", "SUM", "dot", "one_of", "plus", "times", "zero_of"]
-
 SUM, LOG_SUM, MAX, MODULAR = 0, 1, 2, 3
 SMALLEST, LARGEST = 1e-150, 1e150
 """The range in which the product of any two numbers is exact but for rounding, so that no sum loses a summand."""

@@ -22,8 +22,6 @@ from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import record
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 
-__all__ = ["BLOCK", "PART_FORMAT", "ParseJob", "ParseRecord", "SentenceBlock", "parse_block", "parse_record", "sentence_blocks"]
-
 BLOCK = 200
 """The number of sentences in a shard: some tenths of a second of work."""
 

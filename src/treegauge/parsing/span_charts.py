@@ -65,8 +65,6 @@ from treegauge.spelling import british
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 
-__all__ = ["KINDS", "SPAN_OBJECTIVES", "Confidence", "Marginals", "SpanChart", "decode", "marginals"]
-
 Float64 = NDArray[np.float64]
 ChartKind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")

@@ -19,8 +19,6 @@ import numpy as np
 
 from treegauge.parsing.jit import Floats, Ints, kernel
 
-__all__ = ["SpanInside", "best_tree", "inside_of_spans", "marginals_of_batch", "sample_parts", "size_posteriors"]
-
 TIE = 1e-12
 BASE = 2.0**256
 _LOG_BASE = 256 * np.log(2.0)

@@ -19,20 +19,6 @@ from numpy.typing import NDArray
 from treegauge.errors import NoTree, UsageError
 from treegauge.parsing.span_kernels import SpanInside, inside_of_spans, log_partition, parts_of_spans
 
-__all__ = [
-    "Null",
-    "Potentials",
-    "Required",
-    "as_array",
-    "as_half_open",
-    "checked_root",
-    "checked_temperature",
-    "log_sums",
-    "null_labels",
-    "potentials",
-    "required_spans",
-]
-
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Null = int | Iterable[int] | None

@@ -14,8 +14,6 @@ from treegauge.parsing.span_kernels import size_posteriors
 from treegauge.parsing.span_potentials import Potentials
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["JOIN", "TreeWorth", "best_trees", "expected_f1", "labelled_spans", "make_tree", "spans_below", "trees_by_price"]
-
 JOIN = "::"
 """The separator between the labels of nodes that have one span, the highest first: ``S::VP``."""
 

@@ -41,8 +41,6 @@ from treegauge.io.sources import Source
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["ExpressionWeights", "LabelWeights", "ListedWeights", "SpanWeights", "read_weights"]
-
 SpanWeights = Callable[["Forest"], NDArray[np.float64]]
 """A function from a forest to the weights of its spans: an array (n, n+1) or (n, n+1, labels)."""
 NAMES = ("g", "bracket", "start", "end", "length", "n", "label")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from treegauge.metrics.metric import Metric
     from treegauge.presets import Preset
 
-__all__ = ["MetricRate", "Score", "consensus", "consensus_of_treebanks"]
-
 Score = Callable[[Tree, Tree], float]
 """The score of a test tree if another tree is the gold tree: ``score(gold, test)``."""
 

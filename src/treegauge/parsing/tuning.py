@@ -33,23 +33,6 @@ from treegauge.presets import Preset
 from treegauge.scoring.evaluation import score
 from treegauge.trees.tree import Tree
 
-__all__ = [
-    "SETTINGS",
-    "UNLABELLED",
-    "ChartSetting",
-    "TunedDecoding",
-    "TuningResult",
-    "calibration",
-    "choose_settings",
-    "is_surely_better",
-    "settings_of_counts",
-    "settings_on_trees",
-    "settings_to_notes",
-    "ship",
-    "tune",
-    "tuning_sentences",
-]
-
 MOST_SENTENCES, MOST_WORDS, LEAST_TREES = 500, 40, 50
 """The limits of tuning: at most so many sentences, of at most so many words, of a treebank of at least so many trees."""
 

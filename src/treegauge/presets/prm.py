@@ -16,8 +16,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["KEYWORDS", "Parameters", "PrmMessage", "atoi", "cut_label", "disco_keywords", "parse_prm"]
-
 _RECORD = 499
 """EVALB reads a parameter file in records of at most this many bytes; the rest of a longer line is the next record."""
 

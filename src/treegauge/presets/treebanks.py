@@ -13,16 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-__all__ = [
-    "PUNCTUATION",
-    "TRACES",
-    "TREEBANKS",
-    "TreebankTags",
-    "UnusedPunctuation",
-    "counted_punctuation",
-    "unused_punctuation",
-]
-
 
 class TreebankTags(NamedTuple):
     """The tags of a treebank that are not words of a sentence, and the labels of its roots."""

@@ -19,8 +19,6 @@ from treegauge.reports.figures import COLOURS, DASHES, Figure, Series
 from treegauge.trees.drawing.marks import clean, ems
 from treegauge.trees.drawing.svg import escape_xml
 
-__all__ = ["Scale", "figure_file", "figure_svg", "marker", "series_class"]
-
 _FONT = 12
 _LONGEST_NAME = 32
 _WIDTH, _HEIGHT = 940.0, 290.0

@@ -16,8 +16,6 @@ from treegauge.trees.drawing import MARKS, Item, Layout, draw_svg, lay_out, lege
 from treegauge.trees.drawing.marks import clean, ems
 from treegauge.trees.drawing.svg import PictureFrame, Theme, escape_xml
 
-__all__ = ["diff_pdf", "diff_png", "diff_svg"]
-
 _FONT, _SVG_MARGIN, _SVG_LINE = 14, 12, 24
 _SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)" height="(\d+)"')
 _LONGEST_HEADING = 160

@@ -22,8 +22,6 @@ from treegauge.metrics.breakdowns import Breakdown
 from treegauge.reports.tree_diff import CODES, BracketMarks
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["DifferingSentences", "find_sentences", "rank_sentences"]
-
 _MOST_BYTES = 3_600_000
 
 

@@ -12,8 +12,6 @@ from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric, references_of
 from treegauge.scoring.evaluation import score
 
-__all__ = ["DEFINITIONS", "FIGURES_EXPLAINED", "Explanation", "explain_table", "explanation"]
-
 _GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))"
 _TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN mat))))"
 

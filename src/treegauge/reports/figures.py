@@ -16,8 +16,6 @@ from typing import Literal, NamedTuple
 from treegauge.errors import UnknownName
 from treegauge.tables import Cell, Table
 
-__all__ = ["COLOURS", "DASHES", "Figure", "Series", "blame_figure", "fragment_figures", "sparkline"]
-
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#B8A500", "#7A5195", "#A05A2C")
 """A colour for each series; the first seven are Okabe & Ito's, which colour-blind readers can tell apart. Markers differ, too."""
 

@@ -13,8 +13,6 @@ from treegauge.significance.resampling import Name
 from treegauge.significance.tabulation import shown_values
 from treegauge.tables import Cell, Table, cell_text, number_of
 
-__all__ = ["MOST_PAIRS", "headline", "headline_difference", "headline_name", "p_text", "rate_number", "summary_text"]
-
 _F1 = ("parseval", "f1")
 MOST_PAIRS = 3
 """With more pairs of systems than this, the summary ranks the systems instead of comparing each pair."""

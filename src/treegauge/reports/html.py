@@ -38,8 +38,6 @@ from treegauge.trees.drawing.marks import ems
 from treegauge.trees.drawing.svg import Metrics
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["report_page"]
-
 _TEMPLATES = Path(__file__).parent / "templates"
 _STATIC_SENTENCES, _LONGEST_STATIC = 3, 40
 _AROUND = 12

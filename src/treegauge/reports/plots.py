@@ -17,8 +17,6 @@ from treegauge.io.writing import write_bytes
 from treegauge.reports.charts import figure_file
 from treegauge.reports.figures import COLOURS, Figure
 
-__all__ = ["LINE_STYLES", "figure_format", "new_figure", "save_figure", "write_figure"]
-
 LINE_STYLES = [
     # Markers and dashes distinguish the systems in grey print.
     {"color": colour, "marker": marker, "linestyle": line}

@@ -14,24 +14,6 @@ from treegauge.significance.comparison import ALPHA, Comparison
 from treegauge.significance.tabulation import matrix_table, shown_values
 from treegauge.tables import Cell, Table, cell_text
 
-__all__ = [
-    "all_tables",
-    "confusion_tables",
-    "crossings_table",
-    "difference_tables",
-    "errors_table",
-    "fragments_tables",
-    "gaps_tables",
-    "hogenhout_pair_tables",
-    "hogenhout_tables",
-    "labels_table",
-    "lengths_table",
-    "matrix_tables",
-    "rates_figure",
-    "rates_table",
-    "report_figures",
-]
-
 _MOST_CONFUSIONS = 12
 _MATRIX_RATES = (("parseval", "f1"), ("parseval", "exact_match"), ("leaf-ancestor", "leaf_ancestor"), ("freval", "f1"))
 

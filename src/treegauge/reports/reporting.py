@@ -44,8 +44,6 @@ from treegauge.significance.score_table import common_sentences
 from treegauge.tables import Table
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["MOST_SENTENCES", "Fragments", "Report", "report", "report_of_scores"]
-
 MOST_SENTENCES = 2000
 """The largest number of sentences shown in a report, unless another is given."""
 

@@ -30,20 +30,6 @@ from treegauge.scoring.job import ScoringJob
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = [
-    "READABLE",
-    "are_large",
-    "best_places",
-    "break_down",
-    "example_sentences",
-    "examples_among",
-    "may_hold_few",
-    "missing_trees",
-    "pair_behind",
-    "rescore",
-    "wrong_brackets",
-]
-
 READABLE = 12
 """The length, in words, of a sentence that makes a good example: long enough to be telling, short enough to be read at a glance."""
 LARGE_BYTES = 32 << 20

@@ -21,21 +21,6 @@ from treegauge.trees.treebank import Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns.counts_by_key import Place
 
-__all__ = [
-    "MOST_NOTES",
-    "SCORE_FORMATS",
-    "RateLimit",
-    "evalb_layout",
-    "failed_limits",
-    "listed_notes",
-    "misfits",
-    "misfits_in",
-    "note_lines",
-    "one_of_each_system",
-    "parse_rate_limit",
-    "score_text",
-]
-
 
 def one_of_each_system(results: Sequence[Result]) -> list[Result]:
     """The first result of each system: notes and breakdowns belong to a system, whatever the metric."""

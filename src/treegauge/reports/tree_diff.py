@@ -32,23 +32,6 @@ from treegauge.trees.drawing import draw_svg, draw_text, fold_settled, legend_sv
 from treegauge.trees.tree import to_flat
 from treegauge.trees.treebank import Int64
 
-__all__ = [
-    "CODES",
-    "NAMES",
-    "BracketMarks",
-    "Charset",
-    "MarkedBracket",
-    "SystemDiff",
-    "SystemDiffs",
-    "TreeDiff",
-    "TreeDiffs",
-    "diff",
-    "diff_text",
-    "diffs",
-    "mark_brackets",
-    "system_diff_text",
-]
-
 NAMES = ("matched", "missed", "spurious", "crossing", "wrong-label")
 """The marks by their number in :class:`BracketMarks`."""
 CODES = "=-+x~"

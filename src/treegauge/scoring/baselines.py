@@ -23,8 +23,6 @@ from treegauge.presets import Preset
 from treegauge.trees.columns import Int32, Int64, Mask
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["BASELINES", "baseline", "baseline_for", "most_frequent_label"]
-
 
 class Spans(NamedTuple):
     """Spans of several sentences; start and end are positions within the sentence."""

@@ -34,19 +34,6 @@ from treegauge.trees.treebank import Int64, Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
-__all__ = [
-    "ON_MISMATCH",
-    "PAIR",
-    "HashedCounts",
-    "NotParallel",
-    "Request",
-    "SystemCounts",
-    "check_fit",
-    "count_files",
-    "count_in_step",
-    "no_progress",
-]
-
 ON_MISMATCH = ("align", "error", "skip", "edit", "evalb")
 PAIR = ("order", "text")
 

@@ -23,8 +23,6 @@ from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, plain
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["OptionChange", "ScoreDifference", "explain_difference"]
-
 _MOST_ELEMENTS = 40
 
 

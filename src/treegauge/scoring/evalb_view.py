@@ -34,9 +34,6 @@ from treegauge.trees.treebank import Int64, Mask, Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.evalb import SentenceResult
 
-__all__ = ["AlignedBlock", "EvalbOutcome", "EvalbRows", "bracketed_lines", "evalb_parameters", "evalb_rows", "evalb_verdicts"]
-
-
 _UNSURE = -1
 
 

@@ -28,8 +28,6 @@ from treegauge.scoring.job import JobOptions, MetricLike, PresetLike, ScoringJob
 from treegauge.scoring.result import Result, Scores
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Evaluator", "ScoreOptions", "evaluator", "score", "score_baselines"]
-
 
 class ScoreOptions(JobOptions, total=False):
     """The options of :func:`score` that are keyword arguments."""

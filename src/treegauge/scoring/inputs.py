@@ -29,22 +29,6 @@ if TYPE_CHECKING:
 
     from treegauge.scoring.prefetch import Prefetch
 
-__all__ = [
-    "SMALLEST_BYTES",
-    "FileTrees",
-    "Hasher",
-    "MemoryTrees",
-    "PlacesInFile",
-    "SentencePlaces",
-    "TreebankLike",
-    "Trees",
-    "paired_files",
-    "path_of",
-    "return_free_memory",
-    "share_one_heap",
-    "trees_of",
-]
-
 SMALLEST_BYTES = 2 << 20
 """Kernels are used for two files of at least this size together; smaller ones are counted sooner than the kernels are loaded."""
 _WORTH_A_THREAD = 1 << 18

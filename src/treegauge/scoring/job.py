@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from treegauge.engines.parts import ShardedWork
     from treegauge.scoring.shards import FilePair
 
-__all__ = ["JobOptions", "MetricLike", "PresetLike", "ScoringJob", "SystemTotal", "on_error_policy"]
-
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset
 

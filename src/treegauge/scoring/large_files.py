@@ -34,8 +34,6 @@ from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["count_large_files"]
-
 _BATCH = 1 << 13
 _ODD_BATCH = 1 << 11
 

@@ -7,8 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-__all__ = ["Prefetch"]
-
 ItemT = TypeVar("ItemT")
 
 

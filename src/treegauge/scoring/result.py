@@ -24,24 +24,6 @@ from treegauge.trees.treebank import Int64, Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
-__all__ = [
-    "PROBLEM_KINDS",
-    "RESULT_SCHEMA",
-    "SCORES_SCHEMA",
-    "Inputs",
-    "Part",
-    "Result",
-    "ScoredTrees",
-    "Scores",
-    "arrow_table",
-    "plain_count",
-    "result_to_dict",
-    "shown_rate",
-    "tables_of",
-    "tidy_table",
-]
-
-
 PROBLEM_KINDS = ("broken", "repaired")
 """The kinds of note on parses that could not be read as they are."""
 

@@ -42,17 +42,6 @@ from treegauge.scoring.result import (
 from treegauge.scoring.sentence_rows import Sentences
 from treegauge.scoring.signature import Signature
 
-__all__ = [
-    "SCORE_FILE_SCHEMA",
-    "integers_from_arrays",
-    "integers_to_arrays",
-    "load_scores",
-    "load_systems",
-    "result_from_dict",
-    "results_from_json",
-    "save_scores",
-]
-
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"
 _DOCUMENT = "scores.json"
 _ADVICE = "Files of scores are written by Scores.save, or by treegauge score with the option save."

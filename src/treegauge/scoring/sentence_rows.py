@@ -15,8 +15,6 @@ from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64
 
-__all__ = ["MetricCounts", "Numbers", "Sentences", "join_blocks"]
-
 Numbers = NDArray[Any]
 """Integers in the narrowest type that holds them."""
 

@@ -28,8 +28,6 @@ from treegauge.scoring.shards import HashOfFiles, RangeCounts, ShardCounts
 from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = ["PART_FORMAT", "load_counts", "save_counts"]
-
 _COLUMNS = ("label", "start", "end", "parent", "word", "tag", "above", "node_offset", "token_offset")
 
 

@@ -33,18 +33,6 @@ from treegauge.scoring.inputs import FileTrees, Hasher
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Treebank
 
-__all__ = [
-    "SENTENCES",
-    "FilePair",
-    "HashOfFiles",
-    "RangeCounts",
-    "ShardCounts",
-    "count_shard",
-    "counts_of_systems",
-    "plan_shards",
-    "work_in_shards",
-]
-
 SENTENCES = 8192
 """The number of sentences in a shard: a fraction of a second of work, long enough for the cost of distributing it not to matter."""
 

@@ -16,8 +16,6 @@ from treegauge.errors import FormatError
 from treegauge.presets import Preset, load_preset, preset_names
 from treegauge.presets.treebanks import TREEBANKS
 
-__all__ = ["Signature", "preset_from_settings"]
-
 _TEXTS = frozenset({"preset", "on_mismatch", "match_words", "on_error", "gold", "test", "version"})
 
 

@@ -34,8 +34,6 @@ from treegauge.significance.resampling import (
 )
 from treegauge.trees.treebank import Int64
 
-__all__ = ["METHODS", "Bootstrap", "Interval", "bca_interval", "bootstrap", "percentile_interval", "with_confidence"]
-
 METHODS = ("percentile", "bca")
 
 

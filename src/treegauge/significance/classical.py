@@ -22,29 +22,6 @@ from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError, UsageError
 
-__all__ = [
-    "DEPENDENCE",
-    "Binomial",
-    "Cells",
-    "McNemar",
-    "PairedT",
-    "RealTest",
-    "SignCounts",
-    "SignTest",
-    "binomial",
-    "fair_coin",
-    "holm",
-    "mcnemar",
-    "normal_p",
-    "paired_t",
-    "real_test",
-    "real_test_at",
-    "real_test_m1",
-    "sign_counts",
-    "sign_test",
-    "student",
-]
-
 _MOST_EXACT = 10_000
 """Up to this number of tosses, binomial coefficients are summed as integers."""
 _MOST_TERMS = 100_000

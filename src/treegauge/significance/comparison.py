@@ -15,8 +15,6 @@ from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest,
 from treegauge.significance.resampling import Name
 from treegauge.tables import Table, number_of, plain
 
-__all__ = ["ALPHA", "BracketTests", "Comparison", "Difference", "Group", "PairOfSystems", "Rate"]
-
 ALPHA = 0.05
 """The significance level at which one system is better than another."""
 

@@ -35,8 +35,6 @@ from treegauge.significance.score_table import ScoreTable
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64
 
-__all__ = ["FEW_SENTENCES", "SMALL_REAL_TEST", "GroupTests", "ResamplingOptions", "bracket_warnings", "sample_warnings"]
-
 FEW_SENTENCES = 30
 SMALL_REAL_TEST = 100
 COMPLEMENTING = 0.05

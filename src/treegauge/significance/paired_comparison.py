@@ -43,15 +43,6 @@ from treegauge.trees.treebank import Int64, Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
-__all__ = [
-    "LENGTHS",
-    "CompareOptions",
-    "comparable_scores",
-    "compare",
-    "compare_scores",
-    "systems_by_name",
-]
-
 LENGTHS = (10, 20, 30, 40)
 """The upper ends of the usual length buckets; longer sentences are in one more bucket."""
 

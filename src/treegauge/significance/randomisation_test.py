@@ -32,8 +32,6 @@ from treegauge.significance.resampling import (
 )
 from treegauge.trees.treebank import Int64
 
-__all__ = ["RandomisationResult", "randomisation"]
-
 _ROUNDING = 1e-13
 """Two differences are taken as equal if they differ by less than this, relative to the rates; the rest is rounding."""
 

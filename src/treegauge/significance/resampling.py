@@ -24,23 +24,6 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.metrics.compact_rows import CompactRows, narrow
 from treegauge.metrics.metric import Floats, Metric, Rows
 
-__all__ = [
-    "DEFAULT_ROUNDS",
-    "DEFAULT_SEED",
-    "MOST_INEXACT",
-    "Bits",
-    "Floats",
-    "Name",
-    "PairedColumns",
-    "Progress",
-    "WeightedSums",
-    "all_swaps",
-    "bootstrap_weights",
-    "groups_of_blocks",
-    "random_swaps",
-    "rounds_at_once",
-]
-
 Progress = Callable[[int], None]
 """A callback that is called with the number of rounds done since its last call."""
 

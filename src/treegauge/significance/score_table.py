@@ -15,8 +15,6 @@ from treegauge.metrics.metric import Metric
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Int64
 
-__all__ = ["BRACKETS_METRIC", "ScoreTable", "brackets_metric", "common_sentences", "of_structure"]
-
 BRACKETS_METRIC = "hogenhout"
 """The metric that provides items, measures and tests on brackets."""
 

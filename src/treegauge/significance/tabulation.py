@@ -15,19 +15,6 @@ from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, D
 from treegauge.significance.resampling import Name
 from treegauge.tables import Average, Cell, Table, number_of, whole_number
 
-__all__ = [
-    "TABLES",
-    "P",
-    "bracket_test_table",
-    "comparison_tables",
-    "crossing_table",
-    "matrix_table",
-    "paper_tables",
-    "shown_values",
-    "signature_table",
-    "tidy_table",
-]
-
 
 def _interval_methods(group: Group) -> str:
     """The kinds of interval in a group."""

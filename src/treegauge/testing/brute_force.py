@@ -15,22 +15,6 @@ from functools import cache
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.trees.tree import Child, Span, Tree
 
-__all__ = [
-    "all_parses",
-    "binary_bracketings",
-    "brackets",
-    "constituents",
-    "crosses",
-    "expected_matches",
-    "goodman_counts",
-    "lineage_similarity",
-    "lineages",
-    "multiset_overlap",
-    "nary_bracketings",
-    "pc_links",
-    "productions",
-]
-
 Weighted = tuple[Tree, float]
 PartsOfTree = Callable[[Tree], Iterable[Hashable]]
 Bracketing = frozenset[tuple[int, int]]

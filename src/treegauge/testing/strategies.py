@@ -19,18 +19,6 @@ try:
 except ImportError:
     raise MissingExtra("treegauge.testing.strategies (it builds on hypothesis)", "test") from None
 
-__all__ = [
-    "discontinuous_pairs",
-    "discontinuous_trees",
-    "labels",
-    "tree_pairs",
-    "treebank_pairs",
-    "treebanks",
-    "trees",
-    "trees_over",
-    "words",
-]
-
 _PHRASES = (
     "S",
     "NP",

@@ -25,23 +25,6 @@ from treegauge.errors import BracketError, FormatError, WriteError
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = [
-    "ESCAPED_BRACKETS",
-    "carries_places",
-    "discbracket_line",
-    "escape_label",
-    "escape_word",
-    "expression",
-    "one_line",
-    "parse_discbracket",
-    "parse_one",
-    "place_words",
-    "pretty",
-    "refuse_hidden_label",
-    "restore_label",
-    "restore_word",
-]
-
 _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
 # Patterns as text: re compiles them on first use, and files are read by other code.
 _ATOM_OR_BRACKET = r"[()]|[^() \t\n\r\v\f]+"

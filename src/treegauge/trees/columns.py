@@ -18,25 +18,6 @@ from numpy.typing import NDArray
 from treegauge.trees.discontinuous import blocks_of, walk
 from treegauge.trees.tree import Child, Tree
 
-__all__ = [
-    "Blocks",
-    "Bytes",
-    "ColumnBuilder",
-    "HashState",
-    "Int32",
-    "Int64",
-    "Mask",
-    "MovedBlocks",
-    "TreebankHash",
-    "canonical_ids",
-    "join_blocks",
-    "join_columns",
-    "join_offsets",
-    "merge_strings",
-    "offsets_of",
-    "rows_of",
-]
-
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bytes = NDArray[np.uint8]

@@ -18,21 +18,6 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 from treegauge.errors import FormatError, UsageError
 from treegauge.trees.tree import Child, Tree, from_flat
 
-__all__ = [
-    "Block",
-    "DiscontinuousTree",
-    "PlacedWord",
-    "WordPlaces",
-    "blocks_of",
-    "from_placed_words",
-    "is_continuous",
-    "nodes_with_blocks",
-    "on_placed",
-    "walk",
-    "with_placed_words",
-]
-
-
 Options = ParamSpec("Options")
 Made = TypeVar("Made", Tree, Tree | None)
 

@@ -10,8 +10,6 @@ from treegauge.errors import Discontinuous, UsageError
 from treegauge.trees.bracketed import escape_label, escape_word, restore_label, restore_word
 from treegauge.trees.tree import Tree, fold, from_flat
 
-__all__ = ["NltkTree", "from_nltk", "is_nltk_tree", "to_nltk"]
-
 
 class NltkTree(Protocol):
     """The part of ``nltk.Tree`` that we need: a label and iteration over children."""

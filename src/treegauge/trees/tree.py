@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from treegauge.trees.discontinuous import Block
     from treegauge.trees.nltk import NltkTree
 
-__all__ = ["Child", "Production", "Span", "Tree", "fold", "post_order", "rebuild"]
-
 
 class Span(NamedTuple):
     """A labelled constituent (s, t, X) over the words ``[start, end)``."""

@@ -31,8 +31,6 @@ from treegauge.trees.columns import (
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Int32", "Int64", "Mask", "Origin", "Problem", "Treebank", "named_place", "parts_of", "pick_origins", "place_of"]
-
 
 class Problem(NamedTuple):
     """A problem with the text of a tree: its place (``file:line:column``), the reason, advice, and the repairs.

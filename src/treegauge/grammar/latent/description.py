@@ -16,8 +16,6 @@ from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.grammar.latent.symbols import INNER, Int32
 from treegauge.tables import Table
 
-__all__ = ["Subcategory", "SubcategoryTable", "describe", "draw_subcategories"]
-
 _MOST = 5
 
 

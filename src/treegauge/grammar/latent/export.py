@@ -18,8 +18,6 @@ from treegauge.grammar.latent.rule_rows import RuleRows
 from treegauge.grammar.latent.symbols import PHRASE, BaseGrammar, Int32
 from treegauge.grammar.pcfg import PCFG, Rule
 
-__all__ = ["LEAST", "subcategory_name", "to_pcfg"]
-
 START = "TOP"
 LEAST = 1e-6
 """Rules with a smaller probability are left out; the others are renormalised."""

@@ -15,8 +15,6 @@ from treegauge.grammar.latent.lexicon import Emissions, LexiconSmoothing, WordTa
 from treegauge.grammar.latent.rule_rows import RuleRows, drop_small, merge_rows, offsets, owners, scale_rows, sum_by_index
 from treegauge.grammar.latent.symbols import BaseGrammar, Int64
 
-__all__ = ["LatentCounts", "LatentSmoothing", "Level", "coarser_sizes", "level_of", "merge_counts", "rules_of", "usage"]
-
 
 class LatentSmoothing(NamedTuple):
     """Smoothing of a grammar: ``rules`` is the weight of the mean over the parent's subcategories in the probability of a rule."""

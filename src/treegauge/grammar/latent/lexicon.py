@@ -21,8 +21,6 @@ from treegauge.grammar.latent.rule_rows import offsets
 from treegauge.grammar.latent.symbols import Int32, Int64
 from treegauge.grammar.lexicon import signatures
 
-__all__ = ["Emissions", "LexiconSmoothing", "WordTable", "emissions", "pair_probabilities"]
-
 Float64 = NDArray[np.float64]
 
 

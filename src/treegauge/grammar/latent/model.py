@@ -24,19 +24,6 @@ from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, BaseGrammar, In
 from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.io.archive import read_archive, write_archive
 
-__all__ = [
-    "SCHEMA",
-    "VERSION",
-    "Hierarchy",
-    "LatentModel",
-    "ParseSettings",
-    "as_stored",
-    "load_latent",
-    "save_latent",
-    "settings_document",
-    "settings_from",
-]
-
 SCHEMA = "treegauge-latent"
 VERSION = 1
 _MOST_PAIR_VALUES = 50_000_000

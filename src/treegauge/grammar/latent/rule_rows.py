@@ -14,19 +14,6 @@ from numpy.typing import NDArray
 
 from treegauge.grammar.latent.symbols import Int32, Int64
 
-__all__ = [
-    "RuleRows",
-    "dense_rows",
-    "distinct_rows",
-    "drop_small",
-    "merge_rows",
-    "offsets",
-    "owners",
-    "scale_rows",
-    "split_rows",
-    "sum_by_index",
-]
-
 
 class RuleRows(NamedTuple):
     """The rows of all binary or all unary rules. Those of rule r are ``first[r]:first[r+1]``, ordered by j (``left``), then k

@@ -14,8 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["INNER", "PHRASE", "TAG", "BaseGrammar", "Int32", "Int64"]
-
 PHRASE, INNER, TAG = 0, 1, 2
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]

@@ -17,8 +17,6 @@ from treegauge.humancheck.web.pictures import is_right_to_left
 from treegauge.trees.drawing import draw_svg
 from treegauge.trees.tree import Tree
 
-__all__ = ["TreeEditor"]
-
 _MOST_NODES = 1500
 
 

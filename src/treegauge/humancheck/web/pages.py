@@ -39,8 +39,6 @@ from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import cell_text
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["KINDS_IN_WORDS", "Pages", "render_markdown"]
-
 KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact match"}
 _MOST_LISTED = 5000
 _MOST_LABELS = 60

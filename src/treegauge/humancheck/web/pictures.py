@@ -17,19 +17,6 @@ from treegauge.trees.drawing import draw_svg, fold_to
 from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Int64
 
-__all__ = [
-    "MarkedTree",
-    "Picture",
-    "anonymise",
-    "crossed_brackets",
-    "draw_all",
-    "enclosing_bracket",
-    "gold_label",
-    "gold_marks",
-    "is_right_to_left",
-    "parse_marks",
-]
-
 _SMALL = 14
 _CLOSE = 6
 _MOST_NODES = 1500

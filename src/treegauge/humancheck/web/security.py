@@ -24,8 +24,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from treegauge.errors import UsageError
 from treegauge.humancheck.judgements import Person
 
-__all__ = ["Guard", "HostRule", "Links", "check_address"]
-
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

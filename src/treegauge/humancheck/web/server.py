@@ -54,19 +54,6 @@ from treegauge.humancheck.web.editor import TreeEditor
 from treegauge.humancheck.web.pages import Pages
 from treegauge.humancheck.web.security import Guard, HostRule, Links, check_address
 
-__all__ = [
-    "DEFAULT_PORT",
-    "REQUEST_TIMEOUT",
-    "Address",
-    "links_to",
-    "listen",
-    "make_server",
-    "open_in_browser",
-    "page_app",
-    "serve",
-    "serve_in_thread",
-]
-
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _LARGEST_BODY = 64 * 1024

@@ -22,8 +22,6 @@ from treegauge.humancheck.web.pictures import (
 )
 from treegauge.trees.tree import Tree
 
-__all__ = ["GoldBracket", "Reason", "Segment", "View", "excerpt", "gold_is_first", "question_view", "reason_of"]
-
 _MOST_WORDS = 12
 
 

@@ -23,8 +23,6 @@ from treegauge.io.archive import read_archive, write_archive
 from treegauge.io.writing import write_bytes
 from treegauge.learning.latent.split_merge import TrainingState
 
-__all__ = ["Checkpoints"]
-
 Choice = TypeVar("Choice")
 
 SCHEMA = "treegauge-training"

@@ -22,8 +22,6 @@ from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
 from treegauge.parsing.jit import Floats, Ints, add_multiple, dot_in_order, inline, kernel
 
-__all__ = ["LEAST", "EMParameters", "TreebankExpectation", "expect", "parameters"]
-
 LEAST = 1e-6
 """Rows whose largest weight is below this fraction of their rule's largest weight are dropped."""
 BLOCKS = 4

@@ -24,21 +24,6 @@ from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, Int32, Int64
 from treegauge.learning.latent.em import LEAST, expect, parameters
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, UNARY, Nodes, TreebankArrays, first_counts
 
-__all__ = [
-    "CONTEXTS",
-    "SCHEDULE",
-    "Schedule",
-    "TrainingState",
-    "TrainingStep",
-    "context_counts",
-    "initial_state",
-    "merge_map",
-    "node_contexts",
-    "split_counts",
-    "training_steps",
-]
-
-
 CONTEXTS = {"phrases": PHRASE, "tags": TAG, "inner": INNER}
 """The kinds of symbols that can start with subcategories by context: phrases and tags by the phrase above them, inner symbols by
 the sibling to their left."""

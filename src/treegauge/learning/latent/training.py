@@ -31,8 +31,6 @@ from treegauge.learning.latent.tuning import (
 )
 from treegauge.trees.tree import Tree
 
-__all__ = ["MOST_ROUNDS", "QUICK", "IterationReport", "TrainingSettings", "train_latent"]
-
 FEWEST_TO_TUNE = 40
 """With fewer trees no settings are chosen on held-out trees, and there is one round by default."""
 

@@ -22,8 +22,6 @@ from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, BaseGrammar, In
 from treegauge.normalise import ROOT_LABELS, pipeline
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["BINARY", "LEXICAL", "STEPS", "UNARY", "Nodes", "TreebankArrays", "first_counts", "treebank_arrays"]
-
 STEPS = "traces,functions,features,root,redundant"
 """The normalisation steps that trees go through before they are counted."""
 

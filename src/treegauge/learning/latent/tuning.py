@@ -23,8 +23,6 @@ from treegauge.scoring.evaluation import evaluator
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 
-__all__ = ["Trial", "TunedTraining", "choose_settings", "hold_out", "middle_levels"]
-
 SHARE = 0.08
 MOST_SENTENCES = 600
 MOST_WORDS = 60

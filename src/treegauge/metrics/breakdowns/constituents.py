@@ -13,8 +13,6 @@ from treegauge.metrics.metric import f1, ratio
 from treegauge.tables import Cell
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["by_crossing", "by_depth", "by_fan_out", "by_gap_degree", "by_label", "by_length", "confusions", "unary_chains"]
-
 
 def by_label(pair: Pair) -> Breakdown:
     """Gold, test and matched brackets of each label.

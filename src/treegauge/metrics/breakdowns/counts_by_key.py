@@ -17,8 +17,6 @@ from treegauge.alignment.pairing import Pair
 from treegauge.tables import Cell, Table
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Breakdown", "Counts", "Key", "Place", "PlaceArray", "TableLayout", "class_names", "places_by_key", "places_of"]
-
 Key = tuple[str | int, ...]
 Counts = Mapping[Key, tuple[int, ...]]
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
 
-__all__ = ["KINDS", "Gold", "MissingBrackets", "Node", "RepairForest", "category", "kind_of_move", "kind_of_node"]
-
 
 class Node:
     """A phrase or a token of the tree under repair.

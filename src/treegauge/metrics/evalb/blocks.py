@@ -24,8 +24,6 @@ from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, PlainCou
 from treegauge.presets.prm import Parameters
 from treegauge.trees.treebank import Int64
 
-__all__ = ["PlainLines", "line_blocks"]
-
 _LINES = 2048
 
 

@@ -16,20 +16,6 @@ from itertools import repeat, zip_longest
 from treegauge.metrics.evalb.reading import EvalbSentence, Rules
 from treegauge.presets.prm import cut_label
 
-__all__ = [
-    "DELETED",
-    "MATCHED",
-    "NOT_REACHED",
-    "UNMATCHED",
-    "SentenceComparison",
-    "Side",
-    "compare_sentences",
-    "count_crossing",
-    "dump",
-    "side_of",
-    "trace_brackets",
-]
-
 StartEnd = tuple[int, int]
 
 _FEW = 2000

@@ -8,8 +8,6 @@ from __future__ import annotations
 from treegauge.metrics.evalb import ERROR, SKIP
 from treegauge.metrics.evalb.scoring import SentenceResult
 
-__all__ = ["HEADER", "ROW", "RULE", "Totals", "row", "summary"]
-
 RULE = b"=" * 76 + b"\n"
 HEADER = (
     b"  Sent.                        Matched  Bracket   Cross        Correct Tag\n"

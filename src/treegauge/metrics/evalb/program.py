@@ -22,8 +22,6 @@ from treegauge.presets.prm import Parameters, atoi, parse_prm
 if TYPE_CHECKING:
     from treegauge.metrics.evalb.blocks import PlainLines
 
-__all__ = ["MOST_REPETITIONS", "REMARK", "USAGE", "Invocation", "evalb", "open_file", "read_arguments"]
-
 
 def open_file(name: bytes) -> BinaryIO | None:
     """An open file, or ``None`` if it cannot be opened; a directory can be opened, and is empty.

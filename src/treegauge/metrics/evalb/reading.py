@@ -20,25 +20,6 @@ from typing import NamedTuple
 
 from treegauge.presets.prm import Parameters, cut_label
 
-__all__ = [
-    "BRACKETS",
-    "LABEL",
-    "LINE",
-    "QUOTES",
-    "TEXT",
-    "UNCLOSED",
-    "WORD",
-    "WORDS",
-    "EvalbSentence",
-    "Log",
-    "Quote",
-    "Rules",
-    "parameter_remarks",
-    "read_sentence",
-    "sentence_remarks",
-    "text_remark",
-]
-
 
 class Log:
     r"""Error messages, the pieces of the DEBUG 2 trace between them, and remarks of our own.

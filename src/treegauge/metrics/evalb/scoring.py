@@ -24,8 +24,6 @@ from treegauge.metrics.evalb.counting import SentenceComparison, compare_sentenc
 from treegauge.metrics.evalb.reading import UNCLOSED, EvalbSentence, Log, Quote, Rules, read_sentence
 from treegauge.presets.prm import Parameters
 
-__all__ = ["FastReader", "Scorer", "SentenceResult", "repair_quotes", "score_lines"]
-
 
 def repair_quotes(gold: EvalbSentence, test: EvalbSentence, rules: Rules, log: Log) -> tuple[EvalbSentence, EvalbSentence]:
     """Both sentences after the repair; they may still differ in length.

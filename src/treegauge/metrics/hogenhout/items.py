@@ -31,23 +31,6 @@ from treegauge.metrics.matching import crossing, partners
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64, Mask
 
-__all__ = [
-    "READINGS",
-    "STEPS",
-    "BracketKey",
-    "BracketToJudge",
-    "Items",
-    "Judgements",
-    "ProcessedBrackets",
-    "Verdict",
-    "check_steps",
-    "crossing_histogram",
-    "find_items",
-    "inherits_match",
-    "preprocess",
-    "preset_keeping",
-]
-
 STEPS = ("punctuation", "empty", "double", "one-word")
 """The preprocessing steps: brackets that are dropped from both trees, in this order."""
 

@@ -59,20 +59,6 @@ from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, flag, r
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64, Mask
 
-__all__ = [
-    "COMPARATIVE",
-    "MEASURES",
-    "Hogenhout",
-    "JudgedHogenhout",
-    "ParseBase",
-    "brackets_to_judge",
-    "comparative_rows",
-    "measures",
-    "parse_base",
-    "rows_of_bits",
-    "verdicts_on",
-]
-
 MEASURES = {
     "generation_rate": "Generation Rate",
     "recall_hard": "Recall-hard",

@@ -18,8 +18,6 @@ from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.symbols import INNER, PHRASE, BaseGrammar
 from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
 
-__all__ = ["BINARY", "SAME", "UNARY", "BaseRules", "PackedForest", "base_forest", "base_inside", "base_rules"]
-
 SAME, UNARY, BINARY = 0, 1, 2
 """Kinds of edges: from the high to the low layer of the same symbol, a unary rule, a binary rule."""
 

@@ -27,18 +27,6 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing.latent.forest import LatentForest
 
-__all__ = [
-    "Derivation",
-    "best_derivation",
-    "best_derivations",
-    "best_trees",
-    "derivation_of",
-    "derivation_tree",
-    "sample_derivation",
-    "tree_probability",
-]
-
-
 DERIVATIONS = 10
 """The number of derivations considered for each requested tree."""
 

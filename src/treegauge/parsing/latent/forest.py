@@ -52,8 +52,6 @@ from treegauge.trees.tree import Tree
 if TYPE_CHECKING:
     from treegauge.parsing.derivations import Best
 
-__all__ = ["FEW", "MOST_WORDS", "SAMPLES", "LatentForest", "all_derivations", "tree_entropy", "word_columns"]
-
 MOST_WORDS = 400
 """The longest sentence: the chart of a longer one would fill a gigabyte."""
 _LONG = 120

@@ -24,16 +24,6 @@ from treegauge.parsing.labels import SpanLabels
 from treegauge.parsing.latent.base_chart import UNARY, PackedForest
 from treegauge.parsing.latent.passes import Pass
 
-__all__ = [
-    "ConstituentPosteriors",
-    "SymbolLabels",
-    "constituent_posteriors",
-    "repeated_names",
-    "span_labels_of",
-    "symbol_labels",
-    "tags_below_chains",
-]
-
 
 class SymbolLabels(NamedTuple):
     """The number of the label or tag that each symbol has in trees (-1: none). The labels in the middle of unary rule u are

@@ -26,8 +26,6 @@ from treegauge.parsing.objectives import check_options, minimum_risk, viterbi, w
 from treegauge.spelling import british
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["DEFAULT", "LATENT_OBJECTIVES", "check_latent_objective", "decode_latent"]
-
 DEFAULT = "labelled-precision-recall"
 Float64 = NDArray[np.float64]
 

@@ -19,8 +19,6 @@ from treegauge.parsing.latent.passes import base_words
 from treegauge.parsing.parser import AHEAD, FALLBACK, ParsedSentence, Sentence, fallback
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["LatentParser"]
-
 
 @dataclass(frozen=True)
 class LatentParser:

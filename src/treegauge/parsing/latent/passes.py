@@ -15,17 +15,6 @@ from treegauge.grammar.latent.grammar import Level
 from treegauge.parsing.jit import Bools, Floats, Ints, add_multiple, helper, inline, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 
-__all__ = [
-    "ANY_TAG",
-    "Pass",
-    "Words",
-    "base_words",
-    "inside_forest",
-    "most_subcategories",
-    "run_passes",
-    "word_probability",
-]
-
 ANY_TAG = -2
 """The number of a word whose given tag neither it nor any word of its signature was seen with."""
 

@@ -22,8 +22,6 @@ from treegauge.tables import terminal_width
 from treegauge.trees.discontinuous import walk
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Item", "Layout", "fold_settled", "fold_to", "has_crossings", "lay_out", "tree_items"]
-
 _LONGEST_ROOF = 30
 _WORDS_OF_LONG_ROOF = 3
 

@@ -18,20 +18,6 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.tables import character_width, terminal_width
 from treegauge.trees.tree import Tree
 
-__all__ = [
-    "MARKS",
-    "Mark",
-    "MarkSymbols",
-    "NodeMark",
-    "check_choice",
-    "clean",
-    "ems",
-    "isolate_direction",
-    "legend_text",
-    "node_marks",
-    "used_marks",
-]
-
 
 class Mark(NamedTuple):
     """A mark's name, its symbol (in Unicode and in ASCII), and its colour, shape and line in a picture."""

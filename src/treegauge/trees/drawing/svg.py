@@ -19,20 +19,6 @@ from treegauge.trees.drawing.layout import Item, has_crossings, lay_out, tree_it
 from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, check_choice, clean, ems, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
-__all__ = [
-    "STYLESHEET",
-    "Legend",
-    "Metrics",
-    "Theme",
-    "draw_svg",
-    "escape_xml",
-    "legend_at",
-    "legend_svg",
-    "shapes",
-    "svg_description",
-    "svg_title",
-]
-
 Theme = Literal["inherit", "light", "dark", "auto"]
 _FONTS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
 _INK_AND_PAPER = {"light": ("#1b1b1b", "#ffffff"), "dark": ("#e8e8e8", "#1b1b1b"), "auto": ("#1b1b1b", "#ffffff")}

@@ -23,8 +23,6 @@ from treegauge.trees.drawing.marks import (
 )
 from treegauge.trees.tree import Tree
 
-__all__ = ["draw_text", "outline_lines"]
-
 _LEVELS = 30
 _ROOM_FOR_TEXT = 30
 
