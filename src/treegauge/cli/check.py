@@ -17,12 +17,12 @@ from treegauge.cli._options import (
     match_words_option,
     named_systems,
     on_error_options,
-    protect_inputs,
     reading_options,
     treebank_option,
 )
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import protect_inputs
 
 if TYPE_CHECKING:
     from treegauge.humancheck.judgements import JudgementLog, Person

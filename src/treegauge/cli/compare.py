@@ -19,7 +19,6 @@ from treegauge.cli._options import (
     number_of_jobs,
     on_error_options,
     on_mismatch_option,
-    protect_inputs,
     reading_options,
     report_problems,
     treebank_option,
@@ -28,6 +27,7 @@ from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import protect_inputs
 from treegauge.spelling import whole_number
 
 if TYPE_CHECKING:

@@ -17,14 +17,13 @@ from treegauge.cli._options import (
     named_systems,
     on_error_options,
     prints_unicode,
-    protect_inputs,
     reading_options,
     report_problems,
     treebank_option,
 )
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import write_chunks
+from treegauge.io.writing import protect_inputs, write_chunks
 
 if TYPE_CHECKING:
     from treegauge.reports.tree_diff import Charset, TreeDiff, TreeDiffs

@@ -16,13 +16,13 @@ from treegauge.cli._options import (
     named_systems,
     on_error_options,
     on_mismatch_option,
-    protect_inputs,
     reading_options,
     treebank_option,
 )
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import protect_inputs
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
 from treegauge.scoring.job import ScoringJob, SystemTotal

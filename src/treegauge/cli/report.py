@@ -19,7 +19,6 @@ from treegauge.cli._options import (
     named_systems,
     on_error_options,
     on_mismatch_option,
-    protect_inputs,
     reading_options,
     report_problems,
     treebank_option,
@@ -27,6 +26,7 @@ from treegauge.cli._options import (
 from treegauge.cli._progress import progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import protect_inputs
 
 if TYPE_CHECKING:
     from treegauge.reports.reporting import Report
@@ -79,7 +79,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     The page is one file that needs nothing else, not even a network. GOLD and A, B ... are treebank files, directories or globs;
     NAME=FILE gives a system a name. With --scores all of them are files of scores.
     """
-    from treegauge.io.writing import write_chunks
+    from treegauge.io.writing import protect_inputs, write_chunks
     from treegauge.significance.paired_comparison import CompareOptions
     from treegauge.tables import render
 

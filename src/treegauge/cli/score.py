@@ -18,13 +18,13 @@ from treegauge.cli._options import (
     number_of_jobs,
     on_error_options,
     on_mismatch_option,
-    protect_inputs,
     reading_options,
     stream_option,
     treebank_option,
 )
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import protect_inputs
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
