@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from treegauge import io
 from treegauge.cli import main
-from treegauge.cli._group import treegauge
+from treegauge.cli._files import INPUT, OUTPUT, InputFile, OutputFile
+from treegauge.cli._group import Command, treegauge
 from treegauge.data import own_treebank
 from treegauge.humancheck.store import Store
 
@@ -54,9 +57,6 @@ OTHER_INPUTS = {
     "guidelines": ("check gold.mrg test.mrg --store s.sqlite --guidelines words.txt --patch OUT", "words.txt"),
     "a part": ("score gold.mrg test.mrg --shard 1/2 --part OUT", "test.mrg"),
 }
-OUTPUTS = {"output", "save", "svg", "store", "export", "corrected", "patch", "figure", "figures", "blame_file", "checkpoint"}
-ONLY_READ = {("compare", "store"), ("report", "store"), ("train", "export"), ("reproduce", "store")}
-"""Options that name no file that is written."""
 NO_INPUT = {("demo", "output")}
 
 
@@ -68,7 +68,7 @@ def output_options(command: click.Command, name: str) -> Iterator[tuple[str, str
             assert found is not None
             yield from output_options(found, f"{name} {inner}".strip())
     else:
-        yield from ((name, option.name) for option in command.params if option.name in OUTPUTS)
+        yield from ((name, option.name or "") for option in command.params if isinstance(option.type, OutputFile))
 
 
 DEFINED = {
@@ -77,7 +77,82 @@ DEFINED = {
 
 
 def test_every_option_that_names_an_output_is_tried() -> None:
-    assert set(LINES) >= DEFINED - ONLY_READ - NO_INPUT
+    assert set(LINES) == {option for option in DEFINED - NO_INPUT if option[1] != "part"}
+
+
+def all_commands(command: click.Command) -> Iterator[click.Command]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from all_commands(found)
+    yield command
+
+
+FILES = re.compile(
+    r"FILE|OUT\b|IN\.\.\.|TREES|GOLD|TEST|MODEL|GRAMMAR|WEIGHTS|FOLDER|DIR|PART|json|treebank|brackets|charts|first|second"
+)
+
+
+def test_every_parameter_that_names_a_file_has_a_type_of_files() -> None:
+    """A name of a file is recognised by what the help calls it; the types are what protects."""
+    named, untyped = 0, list[str]()
+    for command in all_commands(treegauge):
+        for given in command.params:
+            shown = given.metavar or ("" if isinstance(given, click.Option) else given.name or "")
+            if FILES.search(shown) and given.name not in ("folder", "alpha"):
+                named += 1
+                untyped += [] if isinstance(given.type, InputFile | OutputFile) else [f"{command.name}: {given.name} ({shown})"]
+    assert named > 70
+    assert not untyped
+
+
+@click.command("tried", cls=Command)
+@click.argument("sources", nargs=-1, type=INPUT)
+@click.option("--rules", type=INPUT)
+@click.option("--log", type=OUTPUT)
+@click.option("--state", type=OutputFile(is_read=True))
+def tried(sources: tuple[str, ...], rules: str | None, log: str | None, state: str | None) -> None:
+    """A command that writes a log."""
+    if log is not None and log != "-":
+        Path(log).write_text("written")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ("a.mrg --log a.mrg", True),
+        ("a.mrg b.mrg --log b.mrg", True),
+        ("name=a.mrg --log a.mrg", True),
+        ("b.mrg --rules collins+a.mrg --log a.mrg", True),
+        ("folder --log folder/c.mrg.gz", True),
+        ("'*.mrg' --log b.mrg", True),
+        ("a.mrg --log folder/../a.mrg", True),
+        ("a.mrg --state b.mrg --log b.mrg", True),
+        ("a.mrg --state a.mrg", True),
+        ("a.mrg --log b.mrg", False),
+        ("a.mrg --log new.log", False),
+        ("a.mrg --log a.log", False),
+        ("- --log -", False),
+        ("a.mrg --log -", False),
+        ("b=b.mrg --state s --log a.mrg", False),
+        ("folder --log c.mrg.gz", False),
+    ],
+)
+def test_an_option_of_any_name_is_safe(line: str, is_refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new option that writes a file is protected by its type alone, and by nothing else."""
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    for file in ("a.mrg", "b.mrg", "folder/c.mrg.gz"):
+        io.write(own_treebank("dev")[:1], file)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    result = CliRunner().invoke(tried, shlex.split(line))
+    assert ("would be overwritten" in str(result.exception)) == is_refused
+    if is_refused:
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+    else:
+        assert result.exit_code == 0
 
 
 # An export has a suffix of its own, so it cannot have the name of its input.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
+from treegauge.cli._files import OUTPUT
 from treegauge.cli._group import Command
 from treegauge.errors import UnknownName, UsageError
 
@@ -131,7 +132,9 @@ _ENGINE = click.option(
     "dask:tcp://HOST:PORT. Does not change the result.",
 )
 _SHARD = click.option("--shard", metavar="I/N", help="Run only part I of N and write it to a file for treegauge merge.")
-_PART = click.option("--part", metavar="FILE", help="Output file of the part (with --shard).  [default: COMMAND.I-of-N.part]")
+_PART = click.option(
+    "--part", type=OUTPUT, metavar="FILE", help="Output file of the part (with --shard).  [default: COMMAND.I-of-N.part]"
+)
 
 
 def _open(name: str) -> Engine:

@@ -8,13 +8,13 @@ and those that a command declares as ``seldom`` used. ``treegauge help COMMAND``
 from __future__ import annotations
 
 import importlib
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeGuard, cast
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from treegauge.cli import COMMANDS
+from treegauge.cli._files import protect_inputs
 from treegauge.errors import UnknownName
 from treegauge.spelling import british
 
@@ -45,13 +45,6 @@ _GROUPS: dict[str, frozenset[str]] = {
 """Names of parameters by group; all other options are in the group "What to do"."""
 
 _ALL = "treegauge.every-option"
-_WRITTEN = ("output", "save", "figure", "svg", "export", "corrected", "patch", "part", "checkpoint", "blame_file")
-_READ = (
-    *("gold", "tests", "test", "first", "second", "file", "files", "treebank", "trees", "brackets", "charts", "parts"),
-    *("preset", "store", "guidelines", "import_", "certificate", "key", "grammar", "model", "start", "tune", "calibration"),
-    *("baseline", "candidates", "marginals"),
-)
-"""Names of parameters whose values are files: those that a command writes, and those that it reads."""
 
 
 class Command(click.Command):
@@ -65,13 +58,7 @@ class Command(click.Command):
         self.seldom = frozenset((*_READING, *_CLUSTER, *seldom))
 
     def invoke(self, ctx: click.Context) -> Any:
-        given = (ctx.params.get(name) for name in _WRITTEN)
-        written = [path for path in given if path and _is_path(path)]
-        if any(map(os.path.exists, written)):
-            from treegauge.io.writing import protect_inputs
-
-            for path in written:
-                protect_inputs(path, *_files_read(ctx.params))
+        protect_inputs()
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -103,19 +90,6 @@ class Command(click.Command):
     @staticmethod
     def _path(ctx: click.Context) -> str:
         return ctx.command_path.removeprefix("treegauge ")
-
-
-def _is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
-    return isinstance(value, str | os.PathLike)
-
-
-def _files_read(given: Mapping[str, Any]) -> Iterator[str]:
-    """All values of parameters that may name a file to be read; a system can be NAME=FILE, a preset NAME+FILE."""
-    for name in _READ:
-        value: object = given.get(name)
-        for one in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
-            text = str(one) if _is_path(one) else ""
-            yield from (text, text.partition("=")[2], *text.split("+"))
 
 
 def full_help(command: click.Command, path: str) -> str:

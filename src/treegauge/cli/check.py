@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT, OutputFile
 from treegauge.cli._group import Command
 from treegauge.cli._options import (
     comma_separated,
@@ -22,7 +23,6 @@ from treegauge.cli._options import (
 )
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs
 
 if TYPE_CHECKING:
     from treegauge.humancheck.judgements import JudgementLog, Person
@@ -48,9 +48,9 @@ Examples:
   treegauge check gold.mrg parser.mrg --exact --corrected better-gold.mrg
   treegauge check --export judgements.jsonl""",
 )
-@click.argument("gold", required=False)
-@click.argument("tests", nargs=-1, metavar="[TEST...]")
-@click.option("--store", default="judgements.sqlite", show_default=True, metavar="FILE|URL",
+@click.argument("gold", required=False, type=INPUT)
+@click.argument("tests", nargs=-1, type=INPUT, metavar="[TEST...]")
+@click.option("--store", type=OutputFile(is_read=True), default="judgements.sqlite", show_default=True, metavar="FILE|URL",
               help="Store of judgements: a SQLite file, or postgresql://user@host/database.")  # fmt: skip
 @click.option("--annotator", "annotators", multiple=True, metavar="NAME",
               help="Annotator name (repeatable); each gets a link. With --results: count only these annotators.")  # fmt: skip
@@ -60,13 +60,15 @@ Examples:
               help="Ask about N sentences (--by bracket: N brackets), drawn at random (0: all).")  # fmt: skip
 @click.option("--overlap", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Divide the questions among the annotators; a SHARE, as in 0.2, goes to all. Default: all.")  # fmt: skip
-@click.option("--guidelines", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option("--guidelines", type=INPUT, metavar="FILE",
               help="Show this Markdown file among the guidelines.")  # fmt: skip
 @click.option("--structure", default="", metavar="LABEL,...", help="Only brackets with these labels, as in PP,NP.")
 @click.option("--exact", is_flag=True, help="Ask about exact matches too, to find errors in the treebank.")
 @click.option("--blind", is_flag=True, help="Show two unnamed trees in random order, and the reason only after the answer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random order.")
-@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@click.option(
+    "-p", "--preset", type=INPUT, default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count."
+)
 @treebank_option
 @match_words_option
 @click.option("--keep", default="", metavar="STEP,...",
@@ -79,11 +81,16 @@ Examples:
 @click.option("--results", is_flag=True, help="Print the items and measures (Tables 1 and 4 of the paper) and exit.")
 @click.option("--agreement", is_flag=True, help="Print the agreement of the annotators and exit.")
 @click.option("--audit", is_flag=True, help="Print all entries of the log of judgements and exit.")
-@click.option("--export", metavar="FILE", help="Write all judgements to a .jsonl or .csv file (- is standard output, JSON lines).")
-@click.option("--import", "import_", metavar="FILE", help="Read judgements from a .jsonl or .csv file into the store.")
+@click.option(
+    "--export",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Write all judgements to a .jsonl or .csv file (- is standard output, JSON lines).",
+)
+@click.option("--import", "import_", type=INPUT, metavar="FILE", help="Read judgements from a .jsonl or .csv file into the store.")
 @click.option("--replace", is_flag=True, help="With --import: override judgements of the same annotators on the same brackets.")
-@click.option("--corrected", metavar="FILE", help="Write the treebank with all accepted corrections.")
-@click.option("--patch", metavar="FILE", help="Write the accepted corrections as a patch (- is standard output).")
+@click.option("--corrected", type=OUTPUT, metavar="FILE", help="Write the treebank with all accepted corrections.")
+@click.option("--patch", type=OUTPUT, metavar="FILE", help="Write the accepted corrections as a patch (- is standard output).")
 @click.option("--parser-labels", is_flag=True,
               help="With --corrected and --patch: use the parser's label where no annotator chose one.")  # fmt: skip
 @click.option("--revoke", metavar="NAME", help="Invalidate the link of an annotator; the next start gives a new one.")
@@ -96,8 +103,8 @@ Examples:
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME", help="Host name under which this machine is reached (repeatable)."
 )
-@click.option("--certificate", type=click.Path(dir_okay=False), metavar="FILE", help="Serve HTTPS with this certificate (PEM).")
-@click.option("--key", type=click.Path(dir_okay=False), metavar="FILE", help="Private key of the certificate (PEM).")
+@click.option("--certificate", type=INPUT, metavar="FILE", help="Serve HTTPS with this certificate (PEM).")
+@click.option("--key", type=INPUT, metavar="FILE", help="Private key of the certificate (PEM).")
 @click.option("--path", "base", default="", metavar="/PATH", help="Sub-path of the page behind a proxy, as in /check.")
 @click.option("--new-links", is_flag=True, help="Invalidate all links given out before.")
 @click.option(
@@ -125,10 +132,6 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
     from treegauge.humancheck.web.security import check_address
 
     check_address(settings["host"], allow_remote=settings["allow_remote"])
-    inputs = [gold, *(named_systems(tests).values() if tests else ()), settings["import_"], settings["guidelines"]]
-    for name in ("export", "corrected", "patch"):
-        protect_inputs(settings[name], *inputs, settings["store"])
-    protect_inputs(settings["store"], *inputs)
     with Store(settings["store"], create=task in ("serve", "import")) as store:
         if task in _OF_STORE or gold is None:
             _OF_STORE[task](store, settings)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._files import INPUT, OutputFile
 from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs
 from treegauge.tables import TABLE_FORMATS, plain, render, render_all
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def command() -> None:
 
 
 @command.command("train", cls=Command, epilog=_TRAIN_EXAMPLES)
-@click.argument("first")
-@click.argument("second", required=False)
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file to write.")
+@click.argument("first", type=INPUT)
+@click.argument("second", required=False, type=INPUT)
+@click.option("-o", "--output", required=True, type=OutputFile(dir_okay=False, path_type=Path), help="The model file to write.")
 @click.option(
     "--tags",
     type=click.Choice(["gold", "tagger"]),
@@ -63,7 +63,6 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
     from treegauge.chunks.reading import read_chunks
     from treegauge.chunks.tagger import HmmTagger
 
-    protect_inputs(output, first, second)
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
     every = [sentence for corpus in corpora for sentence in corpus]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in every]) if tags == "tagger" else None
@@ -83,8 +82,8 @@ Examples:
   treegauge chunks entropy chunks.model test.txt --blame-figure blame.svg
   treegauge chunks entropy - test.txt --candidates probabilities.txt""",
 )
-@click.argument("model")
-@click.argument("test")
+@click.argument("model", type=INPUT)
+@click.argument("test", type=INPUT)
 @click.option("--eps", default=1e-6, show_default=True, help="Probabilities are clipped to [eps, 1-eps].")
 @click.option(
     "--expected",
@@ -94,15 +93,21 @@ Examples:
     help="Basis of the expected share in the blame table.",
 )
 @click.option(
-    "--candidates", metavar="FILE", help="Measure another chunker: lines `category start end probability`; MODEL is then `-`."
+    "--candidates",
+    type=INPUT,
+    metavar="FILE",
+    help="Measure another chunker: lines `category start end probability`; MODEL is then `-`.",
 )
 @click.option(
-    "--marginals", metavar="FILE", help="The same from an IOB tagger: lines `word mark=probability ...`; MODEL is then `-`."
+    "--marginals",
+    type=INPUT,
+    metavar="FILE",
+    help="The same from an IOB tagger: lines `word mark=probability ...`; MODEL is then `-`.",
 )
 @click.option(
     "--blame-figure",
     "blame_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(dir_okay=False, path_type=Path),
     help="Draw the blame as a figure (.svg, .pdf, .png).",
 )
 @click.option("--format", "form", type=click.Choice([*TABLE_FORMATS]), default="table", show_default=True, help="Output format.")
@@ -125,7 +130,6 @@ def entropy(
     from treegauge.chunks.reading import chunk_file
     from treegauge.chunks.tagger import CertainTags
 
-    protect_inputs(blame_file, model, test)
     if not 0 < eps < 0.5:
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
     if candidates is not None or marginals is not None:
@@ -166,8 +170,8 @@ Examples:
   treegauge chunks score word-tag-gold-test.txt
   treegauge chunks score gold.txt chunker.txt --format json""",
 )
-@click.argument("gold")
-@click.argument("test", required=False)
+@click.argument("gold", type=INPUT)
+@click.argument("test", required=False, type=INPUT)
 @click.option(
     "--scheme",
     type=click.Choice(["auto", *SCHEMES], case_sensitive=False),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import engine_option
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import (
@@ -27,7 +28,6 @@ from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs
 from treegauge.spelling import whole_number
 
 if TYPE_CHECKING:
@@ -50,15 +50,15 @@ Examples:
   treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
   treegauge compare --scores A.scores B.scores""",
 )
-@click.argument("gold", required=False)
-@click.argument("tests", nargs=-1, metavar="A B...")
+@click.argument("gold", required=False, type=INPUT)
+@click.argument("tests", nargs=-1, type=INPUT, metavar="A B...")
 @click.option("--scores", "scored", is_flag=True,
               help="The arguments are not trees but files of scores that `treegauge score --save` wrote.")  # fmt: skip
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
               help="A metric to compare by; may be given several times. Default: every metric, or all in the scores.")  # fmt: skip
 @click.option("--rates", default="", metavar="NAME,...",
               help="Rates to compare: names as `f1` or `parseval.f1`, or `all`. Default: each metric's main one.")  # fmt: skip
-@click.option("-p", "--preset", default=None, metavar="NAME|FILE",
+@click.option("-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @treebank_option
 @on_mismatch_option("align", "skip", "error", "edit", for_all=True)
@@ -83,8 +83,10 @@ Examples:
     metavar="M1,M2",
     help="Size and z of the real test with M1 easy and M2 hard brackets set aside; leave one empty (,4027) to solve for it.",
 )
-@click.option("--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures.")
-@click.option("--figure", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option(
+    "--store", type=INPUT, metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures."
+)
+@click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the rates with their intervals: SVG; with [plot] also PDF and PNG, by the suffix.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @reading_options
@@ -128,7 +130,6 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     )
     if chosen["figure"]:
         _check_figure(chosen["figure"])
-    protect_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
 from treegauge.cli._options import on_error_options, reading_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
-from treegauge.io.writing import protect_inputs, write_chunks
+from treegauge.io.writing import write_chunks
 from treegauge.parsing.tree_consensus import consensus_of_treebanks
 from treegauge.tables import number_of
 from treegauge.trees import Treebank
@@ -26,12 +27,12 @@ Examples:
   treegauge consensus answers*.jsonl --field parse --on-error repair -o best.mrg
   treegauge consensus good.mrg fair.mrg poor.mrg --weight 2 --weight 1 --weight 0.5""",
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=INPUT, metavar="FILE...")
 @click.option("--metric", default="parseval", show_default=True, metavar="NAME", help="The metric by which trees agree.")
-@click.option("-p", "--preset", default="collins", show_default=True, metavar="NAME", help="What counts.")
+@click.option("-p", "--preset", type=INPUT, default="collins", show_default=True, metavar="NAME", help="What counts.")
 @click.option("--weight", "weights", type=click.FloatRange(0), multiple=True, metavar="NUMBER",
               help="Weight of each file's vote, in their order.  [default: 1 each]")  # fmt: skip
-@click.option("-o", "--output", default="-", metavar="FILE", help="File for the trees.")
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="File for the trees.")
 @reading_options
 @on_error_options
 def command(
@@ -44,8 +45,6 @@ def command(
     nor wins. stderr shows how often each file's tree was chosen, and how many trees could not be read or were repaired; exit code
     4 if a sentence has no readable tree in any file.
     """
-    for file in files:
-        protect_inputs(output, file)
     if len(files) < 2:
         raise UsageError("a consensus needs the trees of two files or more")
     if weights and len(weights) != len(files):

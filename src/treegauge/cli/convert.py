@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_counts, sources_with_progress
 from treegauge.cli._options import reading_options, stream_option
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
-from treegauge.io.writing import protect_inputs
 from treegauge.trees import Treebank
 
 _EXAMPLES = """\b
@@ -31,9 +31,15 @@ def _formats() -> str:
 
 
 @click.command(cls=Command, epilog=_EXAMPLES + _formats())
-@click.argument("files", nargs=-1, metavar="IN...")
+@click.argument("files", nargs=-1, type=INPUT, metavar="IN...")
 @click.option(
-    "-o", "--output", default="-", show_default=True, metavar="OUT", help="Output file; .gz, .bz2 and .xz are compressed."
+    "-o",
+    "--output",
+    type=OUTPUT,
+    default="-",
+    show_default=True,
+    metavar="OUT",
+    help="Output file; .gz, .bz2 and .xz are compressed.",
 )
 @click.option(
     "--to",
@@ -51,7 +57,6 @@ def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, 
     Trees that the format cannot hold exactly are refused. Secondary edges (without --secondary) and nodes without words are left
     out and counted on stderr. OUT is written whole or not at all. Memory does not grow with the input, with or without --stream.
     """
-    protect_inputs(output, *files)
     with sources_with_progress(files, "converting") as sources, sources_with_counts(sources, options) as counted:
         write_blocks(_blocks(counted, options), output, to)
 

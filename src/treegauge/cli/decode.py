@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
 from treegauge.errors import FormatError, NoTree
-from treegauge.io.writing import protect_inputs, write_chunks
+from treegauge.io.writing import write_chunks
 from treegauge.parsing.chart_files import read_charts
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import kbest_line
@@ -31,7 +32,7 @@ Examples:
   treegauge decode charts.npz --null "" --objective mbr:freval --size 200
   treegauge decode charts.npz --format jsonl | jq .confidence""",
 )
-@click.argument("charts")
+@click.argument("charts", type=INPUT)
 @click.option("--objective", metavar="NAME",
               help=f"Decoding objective: {', '.join(SPAN_OBJECTIVES)}; mbr:METRIC takes any metric.  "
                    "[default: labelled-precision-recall with null labels, else labelled-recall]")  # fmt: skip
@@ -49,7 +50,7 @@ Examples:
               "each.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True,
               help="Trees, or a JSON record per sentence with scores and confidences.")  # fmt: skip
-@click.option("-o", "--output", default="-", metavar="FILE", help="File for the trees.")
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="File for the trees.")
 def command(
     charts: str, objective: str | None, null: tuple[str, ...], root: bool, temperature: float,
     kind: Literal["potentials", "posteriors"], kbest: int, form: str, output: str, **choices: Any,
@@ -58,7 +59,6 @@ def command(
 
     One tree per line, in the order of the charts. With null labels trees are n-ary, else binary.
     """
-    protect_inputs(output, charts)
     options = {name: value for name, value in choices.items() if value is not None}
     given: dict[str, Any] = {"root": root, "temperature": temperature, "kind": kind}
     done = [0]

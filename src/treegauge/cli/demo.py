@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from treegauge.cli._files import OUTPUT
 from treegauge.cli._group import Command
 from treegauge.cli._progress import progress
 
@@ -23,7 +24,15 @@ Example:
   treegauge demo""",
 )
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of parsing threads.")
-@click.option("-o", "--output", default="treegauge-demo.html", show_default=True, metavar="FILE", help="Output file of the report.")
+@click.option(
+    "-o",
+    "--output",
+    type=OUTPUT,
+    default="treegauge-demo.html",
+    show_default=True,
+    metavar="FILE",
+    help="Output file of the report.",
+)
 def command(jobs: int, output: str) -> None:
     """Parse for the rate you report: one grammar of our own treebank, decoded for recall, precision, F1 and exact match.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import (
@@ -23,7 +24,7 @@ from treegauge.cli._options import (
 )
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs, write_chunks
+from treegauge.io.writing import write_chunks
 
 if TYPE_CHECKING:
     from treegauge.reports.tree_diff import Charset, TreeDiff, TreeDiffs
@@ -42,8 +43,8 @@ Examples:
   treegauge diff gold.mrg parser.mrg --worst 20 | less
   treegauge diff gold.mrg A.mrg B.mrg --worst 5""",
 )
-@click.argument("gold")
-@click.argument("tests", nargs=-1, required=True, metavar="TEST [TEST]")
+@click.argument("gold", type=INPUT)
+@click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST [TEST]")
 @click.option("-s", "--sentence", "sentences", multiple=True, type=click.IntRange(1), metavar="N",
               help="Draw this sentence, counted from 1; may be given several times.")  # fmt: skip
 @click.option("--worst", type=click.IntRange(1), default=1, show_default=True, metavar="N",
@@ -51,7 +52,9 @@ Examples:
               "numbers of wrong brackets differ most.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
 @click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
-@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@click.option(
+    "-p", "--preset", type=INPUT, default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count."
+)
 @treebank_option
 @match_words_option
 @click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
@@ -59,7 +62,9 @@ Examples:
     "--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only; the default if the terminal has no others."
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
-@click.option("-o", "--output", default="-", show_default=True, metavar="FILE", help="Where to write; - is standard output.")
+@click.option(
+    "-o", "--output", type=OUTPUT, default="-", show_default=True, metavar="FILE", help="Where to write; - is standard output."
+)
 @reading_options
 @on_error_options
 def command(
@@ -91,7 +96,6 @@ def command(
     if len(tests) > 2:
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
     systems = named_systems(tests) if len(tests) == 2 else dict(zip(("test",), tests, strict=True))
-    protect_inputs(output, gold, *systems.values())
     gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
     rules = load_preset(preset, treebank)
     compared = [

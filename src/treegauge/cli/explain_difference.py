@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from treegauge.cli._files import INPUT
 from treegauge.cli._group import Command
 from treegauge.errors import FormatError, InputError, UsageError
 
@@ -25,13 +26,13 @@ Example:
   treegauge score gold.mrg parser.mrg -p collins --on-mismatch evalb --format json > B.json
   treegauge explain-difference A.json B.json""",
 )
-@click.argument("first", metavar="A.json")
-@click.argument("second", metavar="B.json")
+@click.argument("first", type=INPUT, metavar="A.json")
+@click.argument("second", type=INPUT, metavar="B.json")
 @click.option("-r", "--rate", metavar="NAME", help="The rate to explain. Default: the metric's main one.")
 @click.option("-m", "--metric", metavar="NAME", help="Which metric, if the files hold several.")
 @click.option("--system", metavar="NAME[,NAME]", help="Which system, if the files hold several: of A and, if it differs, of B.")
-@click.option("--gold", metavar="FILE", help="The gold trees, if they are no longer in the file that the results name.")
-@click.option("--test", metavar="FILE", help="The test trees, if they are no longer in the file that the results name.")
+@click.option("--gold", type=INPUT, metavar="FILE", help="The gold trees, if they are no longer in the file that the results name.")
+@click.option("--test", type=INPUT, metavar="FILE", help="The test trees, if they are no longer in the file that the results name.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 def command(
     first: str,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._files import INPUT, OutputFile, protect_inputs
 from treegauge.cli._options import (
     match_words_option,
     named_systems,
@@ -22,7 +23,6 @@ from treegauge.cli._options import (
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
 from treegauge.scoring.job import ScoringJob, SystemTotal
@@ -42,8 +42,8 @@ Examples:
   treegauge freval gold.mrg A.mrg B.mrg --baseline A --figures figures/
   treegauge freval gold.mrg parser.mrg --matching published --format program""",
 )
-@click.argument("gold")
-@click.argument("tests", nargs=-1, required=True, metavar="TEST...")
+@click.argument("gold", type=INPUT)
+@click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST...")
 @click.option("--matching", type=click.Choice(MATCHINGS), default="edges", show_default=True,
               help="Edges that must agree for fragments to match: in both trees or, as published, in the gold tree.")  # fmt: skip
 @click.option(
@@ -53,13 +53,15 @@ Examples:
               help="Weights of the sizes: uniform, halving, sparsity (sizes of few gold fragments lean on smaller ones), or "
               "numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
-@click.option("-p", "--preset", default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]")
+@click.option(
+    "-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]"
+)
 @treebank_option
 @on_mismatch_option("align", "skip", "error", "edit")
 @match_words_option
 @click.option("--by-size", is_flag=True, help="Also show counts, recall, precision and F1 of every size.")
 @click.option("--baseline", metavar="SYSTEM", help="System with which the figure of differences compares.  [default: the first]")
-@click.option("--figures", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
+@click.option("--figures", type=OutputFile(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Write the paper's figures (F1 by size, differences, sizes 6 to 13) and their data as CSV.")  # fmt: skip
 @click.option(
     "--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True, help="--figures: file format."
@@ -118,7 +120,7 @@ def command(
         scores = list(map(FragmentScore.of, job.results(counted)))
         _print(scores, form, by_size)
         if figures is not None:
-            _write_figures(scores, figures, baseline, figure_format, [gold, *systems.values()])
+            _write_figures(scores, figures, baseline, figure_format)
         if lines := misfits([each.result for each in scores]):
             raise MismatchError("\n".join(lines))
 
@@ -209,15 +211,14 @@ def _document(scores: Sequence[FragmentScore]) -> dict[str, Any]:
     }
 
 
-def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str | None, suffix: str, inputs: Sequence[str]) -> None:
+def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str | None, suffix: str) -> None:
     from treegauge.reports.figures import fragment_figures
     from treegauge.reports.plots import write_figure
 
     folder.mkdir(parents=True, exist_ok=True)
     f1 = {each.result.system: [size.f1 for size in each.sizes] for each in scores}
     for figure in fragment_figures(f1, baseline=baseline or "", zoom=(6, 13)):
-        for written in (folder / f"{figure.name}.{suffix}", folder / f"{figure.name}.csv"):
-            protect_inputs(written, *inputs)
+        protect_inputs(folder / f"{figure.name}.{suffix}", folder / f"{figure.name}.csv")
         for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
             click.echo(f"wrote {path}", err=True)
 

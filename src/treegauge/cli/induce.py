@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
@@ -22,7 +23,7 @@ from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, tra
 from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_shard, count_trees, grammar_shards
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
-from treegauge.io.writing import protect_inputs, write_chunks
+from treegauge.io.writing import write_chunks
 from treegauge.tables import number_of
 
 FORMATS = ("model", "text", "nltk")
@@ -38,8 +39,8 @@ Examples:
   treegauge induce train.mrg --steps traces,functions,root,goodman --tags --dop corrected -o dop.model
   treegauge induce train.mrg --format nltk -o grammar.txt""",
 )
-@click.argument("treebank")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
+@click.argument("treebank", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
 @click.option("--steps", default=DEFAULT_STEPS, show_default=True, metavar="STEPS",
               help="Normalising steps before counting (treegauge normalise --list); \"\" for none.")  # fmt: skip
 @click.option("--tags", is_flag=True, help="Induce a grammar over tags: preterminals are read as words.")
@@ -52,7 +53,7 @@ Examples:
               help="--lexicon collins: words seen fewer than N times become the unknown word.")  # fmt: skip
 @click.option("--smooth-rules", type=click.FloatRange(0), default=0.0, metavar="NUMBER",
               help="Smooth rules towards those of symbols with another parent; NUMBER is their weight.")  # fmt: skip
-@click.option("--tune", metavar="FILE", help="Trees to choose decoding settings on.  [default: a tenth of TREEBANK]")
+@click.option("--tune", type=INPUT, metavar="FILE", help="Trees to choose decoding settings on.  [default: a tenth of TREEBANK]")
 @click.option("--no-tune", is_flag=True, help="Store no decoding settings; parse then uses Viterbi.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @reading_options
@@ -72,7 +73,6 @@ def command(
     options: ReadOptions,
 ) -> ShardedRun[TreebankCounts]:
     """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
-    protect_inputs(output, treebank, tune)
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise click.UsageError("a model is a file: give -o FILE, or --format text")

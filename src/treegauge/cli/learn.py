@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import load_grammar
 from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
@@ -24,7 +25,7 @@ from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
-from treegauge.io.writing import protect_inputs, write_chunks
+from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.learning.loop import StartResult, work_on_starts
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
@@ -52,8 +53,8 @@ Examples:
   treegauge learn sentences.txt --input brackets --ignore-brackets --nonterminals 4 > grammar.txt
   treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text""",
 )
-@click.argument("brackets")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
+@click.argument("brackets", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @click.option("--input", "kind", type=click.Choice(["trees", "brackets"]), default="trees", show_default=True,
               help="A treebank (labels are ignored), or one sentence per line with bare brackets or none: ((a b) c).")  # fmt: skip
@@ -64,7 +65,7 @@ Examples:
 @click.option("--ignore-brackets", is_flag=True, help="Plain inside-outside re-estimation, from the sentences alone.")
 @click.option("--nonterminals", type=click.IntRange(1), default=15, show_default=True, metavar="N",
               help="Number of symbols of a random start, with all rules A -> B C and A -> word over them.")  # fmt: skip
-@click.option("--start", metavar="GRAMMAR", help="Start from this grammar (model or text) instead of a random one.")
+@click.option("--start", type=INPUT, metavar="GRAMMAR", help="Start from this grammar (model or text) instead of a random one.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random starts.")
 @click.option("--restarts", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Learn from N random starts and keep the grammar with the lowest cross entropy.")  # fmt: skip
@@ -75,9 +76,9 @@ Examples:
               help="Stop when a step lowers the cross entropy by less than this (bits per word); 0 never stops early.")  # fmt: skip
 @click.option("--threshold", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
               help="Write only rules at least this probable, and scale them to sum to 1.")  # fmt: skip
-@click.option("--tune", metavar="TREES",
+@click.option("--tune", type=INPUT, metavar="TREES",
               help="Choose decoding settings by unlabelled F1 on these trees, and store them in the model.")  # fmt: skip
-@click.option("--checkpoint", metavar="FILE", help="File of the state after every step.  [default: OUTPUT.checkpoint]")
+@click.option("--checkpoint", type=OUTPUT, metavar="FILE", help="File of the state after every step.  [default: OUTPUT.checkpoint]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the result is the same as without interruption.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]")
 @click.option("--device", metavar="NAME",
@@ -115,8 +116,6 @@ def command(
     if tune is not None and form != "model":
         raise UsageError("--tune stores settings in a model: leave it out, or write a model")
     settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, jobs, device)
-    for written in (output, checkpoint):
-        protect_inputs(written, brackets, start, tune)
     sentences = _sentences(brackets, **reading)
     sizes = (len(sentences), "sentence"), (sentences.n_tokens, "token"), (len(sentences.start), "bracket")
     click.echo(", ".join(number_of(size, noun) for size, noun in sizes), err=True)

@@ -9,6 +9,7 @@ import operator
 import click
 
 from treegauge.cli._engines import part_format
+from treegauge.cli._files import INPUT
 from treegauge.cli._group import Command
 from treegauge.errors import UsageError
 
@@ -21,7 +22,7 @@ Examples:
   treegauge score gold.mrg parser.mrg --shard 2/2 --part two.part
   treegauge merge one.part two.part""",
 )
-@click.argument("parts", nargs=-1, required=True, metavar="PART...")
+@click.argument("parts", type=INPUT, nargs=-1, required=True, metavar="PART...")
 def command(parts: tuple[str, ...]) -> None:
     """Merge the parts of a run written with `--shard`, and print what the whole command would have printed.
 

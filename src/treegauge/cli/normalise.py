@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_counts
 from treegauge.cli._options import reading_options
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.io.sources import find_sources
-from treegauge.io.writing import protect_inputs
 from treegauge.normalise import STEPS, pipeline
 from treegauge.normalise.continuous import GapCounts, add_gaps, count_gaps
 from treegauge.normalise.steps import ALIASES
@@ -31,7 +31,7 @@ Examples:
   treegauge normalise --undo --steps unaries:joined,binarise:head:h=2:v=2 parsed.mrg -o parsed.nary.mrg
   treegauge normalise --steps 'punctuation:"$, $."' negra.mrg | less""",
 )
-@click.argument("files", nargs=-1, metavar="FILE...")
+@click.argument("files", nargs=-1, type=INPUT, metavar="FILE...")
 @click.option(
     "--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...", help="Steps to apply, in this order; see --list."
 )
@@ -39,6 +39,7 @@ Examples:
 @click.option(
     "-o",
     "--output",
+    type=OUTPUT,
     default="-",
     show_default=True,
     metavar="FILE",
@@ -65,7 +66,6 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
     after: list[GapCounts] = []
     changes: Counter[str] = Counter()
     chain = (chain.inverse() if undo else chain).with_counter(changes)
-    protect_inputs(output, *files)
 
     def apply_steps(block: Treebank) -> Treebank:
         made = chain.treebank(block, gone)

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs
 from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.jit import report_compiling, when_compiling
@@ -64,18 +64,18 @@ Examples:
   treegauge parse grammar.txt - --kbest 5 --format json < sentences.txt
   treegauge parse train.model sentences.txt --engine dask:tcp://host:8786 -o out.mrg.gz""",
 )
-@click.argument("grammar", default=OWN)
-@click.argument("file", default="-")
+@click.argument("grammar", type=INPUT, default=OWN)
+@click.argument("file", type=INPUT, default="-")
 @click.option("--for", "purpose", metavar="CRITERION",
               help="recall, precision, f1 or exact: the setting stored in the model; or METRIC.RATE.  [default: f1]")  # fmt: skip
 @click.option("--objective", metavar="NAME",
               help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule with models of treegauge train; mbr:METRIC takes any "
               "metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
-@click.option("--weights", metavar="WEIGHTS",
+@click.option("--weights", type=INPUT, metavar="WEIGHTS",
               help="general: weights of spans; an expression such as \"g * (label == 'NP')\" or \"bracket - 0.1 * length\", or a "
               "file of weights by label or by span.")  # fmt: skip
-@click.option("--preset", metavar="NAME",
+@click.option("--preset", type=INPUT, metavar="NAME",
               help="mbr: preset of the metric, as in treegauge score.  [default: that of the metric]")  # fmt: skip
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
 @click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees to compare.  [default: samples]")
@@ -101,7 +101,7 @@ Examples:
 )
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.")
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
@@ -121,7 +121,6 @@ def command(
     """
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record per sentence: bracketed or jsonl")
-    protect_inputs(output, grammar, file)
     options = {name: value for name, value in choices.items() if value is not None}
     weights = options.get("weights")
     if weights is not None:

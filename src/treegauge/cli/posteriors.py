@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._files import INPUT, OutputFile
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._group import Command
 from treegauge.cli._options import naming_input_option
@@ -17,7 +18,7 @@ from treegauge.cli._progress import progress
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs, write_bytes
+from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
@@ -46,24 +47,26 @@ Examples:
   treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
   treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg""",
 )
-@click.argument("grammar", default=OWN)
-@click.argument("file", default="-")
+@click.argument("grammar", type=INPUT, default=OWN)
+@click.argument("file", type=INPUT, default="-")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
 @click.option("--least", type=click.FloatRange(0), default=0.001, show_default=True, help="Leave out smaller posteriors.")
 @click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
-@click.option("--tree", "trees", metavar="TREES",
+@click.option("--tree", "trees", type=INPUT, metavar="TREES",
               help="Print the rates that each tree of this file can be expected to have: ER_LR, ER_PC, ER_CF.")  # fmt: skip
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC[.RATE]",
               help="--tree: also the expected rate of a metric, from samples; may be repeated.")  # fmt: skip
-@click.option("-p", "--preset", metavar="NAME|FILE", help="--tree: preset of the metrics.  [default: that of the metric]")
+@click.option(
+    "-p", "--preset", type=INPUT, metavar="NAME|FILE", help="--tree: preset of the metrics.  [default: that of the metric]"
+)
 @click.option("--samples", type=click.IntRange(1), default=200, show_default=True, metavar="N", help="--tree: number of samples.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="--tree: seed of the samples.")
-@click.option("--calibration", metavar="GOLD",
+@click.option("--calibration", type=INPUT, metavar="GOLD",
               help="Compare posteriors with how often constituents are right in these trees, label by label.")  # fmt: skip
 @click.option("--bins", is_flag=True, help="--calibration: a row for every tenth of the posteriors of each label.")
 @click.option("--longest", type=click.IntRange(1), metavar="N", help="--calibration: leave out sentences of more than N words.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--svg", type=OutputFile(dir_okay=False, path_type=Path), metavar="FILE",
               help="Draw the chart as a heat map; --calibration: the reliability curve.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
@@ -79,7 +82,6 @@ def command(
     With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the grammar's
     own; with --calibration, how often constituents of each posterior are right.
     """
-    protect_inputs(svg, grammar, file, trees, calibration)
     latent = load_if_latent(grammar)
     given = None if latent is not None else load_grammar(grammar, start=start, renormalise=renormalise)
     if trees is not None or calibration is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT, OutputFile, protect_inputs
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import (
@@ -26,7 +27,6 @@ from treegauge.cli._options import (
 from treegauge.cli._progress import progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs
 
 if TYPE_CHECKING:
     from treegauge.reports.reporting import Report
@@ -44,16 +44,18 @@ Examples:
   treegauge report gold.mrg mine=A.mrg theirs=B.mrg -o report.html
   treegauge report gold.mrg A.mrg B.mrg --format latex > tables.tex""",
 )
-@click.argument("gold", required=False)
-@click.argument("tests", nargs=-1, metavar="A [B...]")
+@click.argument("gold", required=False, type=INPUT)
+@click.argument("tests", nargs=-1, type=INPUT, metavar="A [B...]")
 @click.option("--scores", "scored", is_flag=True,
               help="The arguments are not trees but files of scores that `treegauge score --save` wrote; the trees are read "
               "again from the files that were scored.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", help="Where to write; - is standard output. Default: report.html, tables to -.")
-@click.option("--figures", type=click.Path(file_okay=False), metavar="DIR",
+@click.option(
+    "-o", "--output", type=OUTPUT, metavar="FILE", help="Where to write; - is standard output. Default: report.html, tables to -."
+)
+@click.option("--figures", type=OutputFile(file_okay=False), metavar="DIR",
               help="Also write each figure there as SVG and PDF, with its data as CSV (needs the extra [plot]).")  # fmt: skip
 @click.option("--title", default="Parser report", show_default=True, help="Heading of the page.")
-@click.option("-p", "--preset", default=None, metavar="NAME|FILE",
+@click.option("-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @treebank_option
 @on_mismatch_option("align", "skip", "error", "edit", for_all=True)
@@ -66,9 +68,12 @@ Examples:
 @click.option("--sentences", "most", type=click.IntRange(0), default=2000, show_default=True, metavar="N",
               help="Include the trees of at most N sentences, those that differ most.")  # fmt: skip
 @click.option(
-    "--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): also show its items and measures."
+    "--store",
+    type=INPUT,
+    metavar="FILE|URL",
+    help="Judgements of a human check (treegauge check): also show its items and measures.",
 )
-@click.option("--grammar", metavar="MODEL", help="Also show the Parse Base of GOLD's sentences under this grammar.")
+@click.option("--grammar", type=INPUT, metavar="MODEL", help="Also show the Parse Base of GOLD's sentences under this grammar.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="html", show_default=True,
               help="html: the page; markdown, latex: its tables.")  # fmt: skip
 @reading_options
@@ -79,7 +84,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     The page is one file that needs nothing else, not even a network. GOLD and A, B ... are treebank files, directories or globs;
     NAME=FILE gives a system a name. With --scores all of them are files of scores.
     """
-    from treegauge.io.writing import protect_inputs, write_chunks
+    from treegauge.io.writing import write_chunks
     from treegauge.significance.paired_comparison import CompareOptions
     from treegauge.tables import render
 
@@ -88,11 +93,9 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     names = ("preset", "treebank", "on_mismatch", "match_words", "rounds", "seed", "level")
     how = CompareOptions(**{name: chosen[name] for name in names}, on_error=options.on_error, pair="text")
     if chosen["scored"]:
-        protect_inputs(chosen["output"], gold, *tests)
         report = _of_scores([gold, *tests], how, chosen)
     else:
         systems = named_systems(tests)
-        protect_inputs(chosen["output"], gold, *systems.values())
         report = _of_trees(gold, systems, how, options, chosen)
     report = replace(report, command=_command_line())
     if chosen["grammar"]:
@@ -104,9 +107,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     if report.left_out:
         click.echo(f"note: {report.left_out}", err=True)
     if chosen["figures"]:
-        _write_figures(report, Path(chosen["figures"]), [gold, *(tests if chosen["scored"] else named_systems(tests).values())])
+        _write_figures(report, Path(chosen["figures"]))
     if chosen["form"] == "html":
         path = chosen["output"] or "report.html"
+        protect_inputs(path)
         report.write(path)
         if path != "-":
             click.echo(f"wrote {path}", err=True)
@@ -128,15 +132,14 @@ def _without_folder(word: str) -> str:
     return f"{before}{sign}{name}" if name and ("://" in folder or os.path.isdir(folder)) else word
 
 
-def _write_figures(report: Report, folder: Path, inputs: Sequence[str]) -> None:
+def _write_figures(report: Report, folder: Path) -> None:
     from treegauge.reports.plots import write_figure
     from treegauge.reports.report_contents import report_figures
 
     folder.mkdir(parents=True, exist_ok=True)
     figures = [figure for found in report_figures(report).values() for figure in found]
     for figure in figures:
-        for suffix in (".svg", ".pdf", ".csv"):
-            protect_inputs(folder / f"{figure.name}{suffix}", *inputs)
+        protect_inputs(*(folder / f"{figure.name}{suffix}" for suffix in (".svg", ".pdf", ".csv")))
     for figure in figures:
         for suffix in (".svg", ".pdf"):
             for path in write_figure(figure, folder / f"{figure.name}{suffix}", data=suffix == ".svg"):

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from treegauge.cli._engines import engine_option
+from treegauge.cli._files import INPUT, OutputFile, protect_inputs
 from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options
 from treegauge.engines import Engine
@@ -19,7 +20,6 @@ from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
 from treegauge.experiments.experiment import Corpus
 from treegauge.io import ReadOptions, read
-from treegauge.io.writing import protect_inputs
 
 FORMATS = ("table", "markdown", "json", "csv", "latex")
 
@@ -76,7 +76,13 @@ def _command(experiment: Experiment) -> click.Command:
     @click.command(
         experiment.name, cls=Command, help=f"{experiment.title}.", epilog=f"Example: treegauge reproduce {experiment.name}"
     )
-    @click.option("-o", "--output", metavar="FOLDER", help="Write the report (JSON, Markdown, figures) there; keep finished parts.")
+    @click.option(
+        "-o",
+        "--output",
+        type=OutputFile(file_okay=False),
+        metavar="FOLDER",
+        help="Write the report (JSON, Markdown, figures) there; keep finished parts.",
+    )
     @click.option("--resume", is_flag=True, help="Continue an interrupted run from the parts in FOLDER.")
     @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
     @click.option(
@@ -107,7 +113,7 @@ def _with_treebank(run: click.Command) -> click.Command:
     assert callback is not None
     with_reading: Any = reading_options(callback)
     run.callback = with_reading
-    run.params.append(click.Argument(["treebank"], required=False))
+    run.params.append(click.Argument(["treebank"], required=False, type=INPUT))
     run.params.append(click.Option(["--name"], metavar="TEXT", help="Name of the treebank in the report."))
     run.params.extend(reversed(with_reading.__click_params__))
     return run
@@ -128,8 +134,8 @@ def _run(
     from treegauge.experiments.experiment import document, run_experiment
     from treegauge.tables import render
 
-    for suffix in (".json", ".md", ".pieces.jsonl") if output and treebank else ():
-        protect_inputs(os.path.join(output or "", experiment.name + suffix), treebank)
+    if output:
+        protect_inputs(*(os.path.join(output, experiment.name + suffix) for suffix in (".json", ".md", ".pieces.jsonl")))
     corpus: Corpus | None = None
     if experiment.corpus is not None:
         corpus = _corpus(treebank, name, options or ReadOptions()) if treebank else experiment.corpus()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._options import (
     jobs_option,
     match_words_option,
@@ -24,7 +25,6 @@ from treegauge.cli._options import (
 )
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.io.writing import protect_inputs
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
@@ -63,19 +63,19 @@ Examples:
   treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
   treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json -o score.json""",
 )
-@click.argument("gold", required=False)
-@click.argument("tests", nargs=-1, metavar="TEST...")
+@click.argument("gold", required=False, type=INPUT)
+@click.argument("tests", nargs=-1, type=INPUT, metavar="TEST...")
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
               help="A metric; may be given several times. Default: parseval.")  # fmt: skip
 @click.option("--structure", metavar="LABEL,...", help="Metric hogenhout: only the brackets with these labels, as in PP,NP.")
-@click.option("--grammar", metavar="MODEL",
+@click.option("--grammar", type=INPUT, metavar="MODEL",
               help="Metric hogenhout: also the Parse Base of GOLD's sentences under this grammar.")  # fmt: skip
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
-@click.option("-p", "--preset", default=None, metavar="NAME|FILE",
+@click.option("-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE",
               help="What counts: name of a preset, or a .prm or .toml file. Default: the metric's own (see --list).")  # fmt: skip
 @treebank_option
-@click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
+@click.option("--show-preset", type=INPUT, is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (by default the one that -p names) and stop.")  # fmt: skip
 @on_mismatch_option("align", "error", "skip", "edit", "evalb")
 @match_words_option
@@ -102,7 +102,10 @@ Examples:
               help="--confidence: number of bootstrap samples.")  # fmt: skip
 @click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
 @click.option(
-    "--save", metavar="FILE", help="Save the scores, with a row per sentence, for `compare --scores` and `report --scores`."
+    "--save",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Save the scores, with a row per sentence, for `compare --scores` and `report --scores`.",
 )
 @click.option(
     "--fail-under",
@@ -119,7 +122,7 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
               help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, or evalb (EVALB's layout, "
               "printed from these counts).")  # fmt: skip
-@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @stream_option
 @reading_options
@@ -163,7 +166,6 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
     systems = named_systems(tests)
-    protect_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
     metrics = chosen["metrics"] or ("parseval",)
     job = ScoringJob.of(gold, systems, metrics, preset, **how)
@@ -199,7 +201,6 @@ def _finish(
     if chosen["save"] is not None:
         from treegauge.scoring.result import Scores
 
-        protect_inputs(chosen["save"], gold, *systems.values())
         Scores(results).save(chosen["save"])
     _print(results, chosen)
     if chosen["grammar"]:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from treegauge.cli._files import INPUT, OUTPUT, OutputFile
 from treegauge.cli._group import Command
 from treegauge.cli._options import jobs_option, number_of_jobs, reading_options
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
-from treegauge.io.writing import check_writable, protect_inputs, write_bytes, write_chunks
+from treegauge.io.writing import check_writable, write_bytes, write_chunks
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ Examples:
   treegauge train --export parser.model --level 2 -o grammar.txt
   treegauge parse parser.model sentences.txt -o out.mrg""",
 )
-@click.argument("treebank")
-@click.option("-o", "--output", metavar="FILE", help="Output file of the model; with --show or --export, of the text.")
+@click.argument("treebank", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, metavar="FILE", help="Output file of the model; with --show or --export, of the text.")
 @click.option("--quick", is_flag=True, help="Two grammars instead of six: a third of the time, somewhat less accurate.")
 @click.option("--grammars", type=click.IntRange(1), metavar="N", help="How many grammars.  [default: 6]")
 @click.option(
@@ -48,11 +49,16 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the splits.")
 @click.option("--no-tune", is_flag=True, help="Hold out no trees; use the default settings.")
 @jobs_option("Number of threads")
-@click.option("--checkpoint", metavar="FOLDER", help="Where the state is kept after every iteration.  [default: OUTPUT.checkpoint]")
+@click.option(
+    "--checkpoint",
+    type=OutputFile(),
+    metavar="FOLDER",
+    help="Where the state is kept after every iteration.  [default: OUTPUT.checkpoint]",
+)
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the model is the same as without interruption.")
 @click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="--show: only this label or tag; can be repeated.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="--show: draw the subcategories.")
+@click.option("--svg", type=OutputFile(dir_okay=False, path_type=Path), metavar="FILE", help="--show: draw the subcategories.")
 @click.option("--export", is_flag=True, help="TREEBANK is a model: write one of its grammars as an ordinary PCFG, as text.")
 @click.option(
     "--grammar", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="--show, --export: which grammar."
@@ -82,8 +88,6 @@ def command(
         return
     if output in (None, "-"):
         raise UsageError("a model is a file: give -o FILE")
-    for written in (output, checkpoint):
-        protect_inputs(written, treebank)
     check_writable(output)
     from treegauge.grammar.latent.model import save_latent
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
@@ -156,8 +160,6 @@ def _look(
     from treegauge.grammar.latent.export import to_pcfg
     from treegauge.grammar.latent.model import load_latent
 
-    for written in (output, svg):
-        protect_inputs(written, path)
     model = load_latent(path)
     if grammar > len(model.grammars):
         raise UsageError(f"the model has {number_of(len(model.grammars), 'grammar')}: --grammar {grammar} is none of them")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from treegauge.cli._files import INPUT
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_progress
 from treegauge.cli._options import reading_options, stream_option
@@ -24,7 +25,7 @@ Examples:
   treegauge validate --encoding latin-1 --attach-punctuation negra.export
   zcat huge.mrg.gz | treegauge validate -""",
 )
-@click.argument("files", nargs=-1, metavar="FILE...")
+@click.argument("files", nargs=-1, type=INPUT, metavar="FILE...")
 @click.option(
     "--max",
     "most",
