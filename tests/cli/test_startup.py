@@ -52,6 +52,7 @@ def test_help_imports_no_command() -> None:
     assert ours(loaded("--help")) == [
         "treegauge",
         "treegauge.cli",
+        "treegauge.cli._files",
         "treegauge.cli._group",
         "treegauge.errors",
         "treegauge.spelling",
