@@ -167,7 +167,7 @@ def test_a_clock_that_is_set_back_does_not_turn_the_order_round(tmp_path: Path, 
     assert current.verdict == "rejected"
 
 
-def old_store(path: Path, version: str = "0.1") -> Path:
+def old_store(path: Path, version: str = "0.2") -> Path:
     """A store as a released version wrote it."""
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript((Path(__file__).parent / "stores" / f"version_{version}.sql").read_text("utf-8"))
@@ -175,7 +175,7 @@ def old_store(path: Path, version: str = "0.1") -> Path:
     return path
 
 
-def test_a_store_of_version_0_1_opens_with_all_its_judgements(tmp_path: Path) -> None:
+def test_a_store_of_version_0_2_opens_with_all_its_judgements(tmp_path: Path) -> None:
     path = old_store(tmp_path / "old.sqlite")
     with Store(path) as store:
         entries = store.since(0)
@@ -186,16 +186,22 @@ def test_a_store_of_version_0_1_opens_with_all_its_judgements(tmp_path: Path) ->
             (4, "ben", "rejected"),
             (5, "ben", "skipped"),
             (6, "anna", "withdrawn"),
+            (7, "anna", "rejected"),
+            (8, "carla", "unsure"),
         ]
         assert (entries[0].note, entries[1].correction, entries[1].seconds, entries[5].undoes) == ("a note", True, 2.5, "two00000")
+        ruling = entries[6]
+        assert (ruling.role, ruling.note, ruling.blind, ruling.tags) == ("adjudicator", "über", True, ("attachment", "coordination"))
+        assert (ruling.correct_label, ruling.correct_tree, entries[7].bracket.blocks) == ("PP", "(S (VP (V List)))", "1-2 4-5")
         assert store.words()[entries[0].bracket.sentence][:3] == ("What", "is", "the")
+        assert store.link_numbers() == {("annotator", "ben"): 1}
         assert store.append([judgement("new")], WORDS) == [STORED]
         # The clock was set back between the two judgements of anna; her later one holds.
         current = JudgementLog(entries).current(entries[0].bracket, Person("annotator", "anna"))
         assert current is not None
         assert current.verdict == "rejected"
     with Store(path) as store:
-        assert len(store.since(0)) == 7
+        assert len(store.since(0)) == 9
 
 
 def test_an_existing_store_becomes_private(tmp_path: Path) -> None:
@@ -212,7 +218,7 @@ def test_a_dangling_link_is_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere.sqlite").exists()
 
 
-@pytest.mark.parametrize("version", ["now", "0.1"])
+@pytest.mark.parametrize("version", ["now", "0.2"])
 def test_a_store_on_read_only_media_is_read(tmp_path: Path, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "j.sqlite"
     if version == "now":
@@ -226,7 +232,7 @@ def test_a_store_on_read_only_media_is_read(tmp_path: Path, version: str, monkey
         monkeypatch.setattr(store_module, "_is_writable", lambda path: False)
         with Store(path, create=False) as store:
             assert store.is_read_only
-            assert len(store.since(0)) == (1 if version == "now" else 6)
+            assert len(store.since(0)) == (1 if version == "now" else 8)
             with pytest.raises(WriteError, match="read-only"):
                 store.append([judgement("2")], WORDS)
     assert path.read_bytes() == before

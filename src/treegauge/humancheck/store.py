@@ -24,6 +24,7 @@ from typing import Any, cast
 import sqlalchemy as sql
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Integer, MetaData, String, Table, Text, event
@@ -99,16 +100,14 @@ def migrate(connection: Connection, name: str) -> None:
         command.upgrade(configuration(connection), "head")
     except CommandError:
         raise InputError(
-            "this store of judgements was made by a newer treegauge",
+            "this store of judgements was made by a newer treegauge, or by one before 0.2",
             path=name,
-            advice="Bring treegauge up to date; nothing was changed in the store.",
+            advice="Bring treegauge up to date, or open an old store once with 0.2; nothing was changed in the store.",
         ) from None
 
 
 def _is_current(connection: Connection) -> bool:
     """Whether the tables are those of this version."""
-    from alembic.runtime.migration import MigrationContext
-
     newest = ScriptDirectory.from_config(configuration(connection)).get_current_head()
     return MigrationContext.configure(connection).get_current_revision() == newest
 

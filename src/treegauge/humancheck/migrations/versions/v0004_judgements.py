@@ -1,15 +1,16 @@
-"""The first tables: sentences, judgements and settings; the first two can only grow."""
+"""The tables of 0.2: sentences, judgements and settings; the first two can only grow."""
 
 from __future__ import annotations
 
 import sqlalchemy as sql
 from alembic import op
 
-revision = "0001"
+revision = "0004"
 down_revision = None
 branch_labels = None
 depends_on = None
 
+_LATER_COLUMNS = ("correct_label", "tags", "correct_tree", "blocks")
 _MESSAGE = "the log of judgements only grows"
 
 
@@ -39,6 +40,7 @@ def upgrade() -> None:
         sql.Column("blind", sql.Boolean, nullable=False),
         sql.Column("seconds", sql.Float, nullable=True),
         sql.Column("at", sql.String(32), nullable=False),
+        *(sql.Column(name, sql.Text, nullable=False, server_default="") for name in _LATER_COLUMNS),
         sqlite_autoincrement=True,
     )
     op.create_table(

@@ -1,0 +1,95 @@
+"""Models and checkpoints written by treegauge 0.2, from ten trees of our own treebank, still open and give the same results."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from treegauge.chunks.models import load_models
+from treegauge.chunks.tagger import CertainTags
+from treegauge.experiments import load_experiment
+from treegauge.experiments.experiment import Corpus, run_experiment
+from treegauge.grammar import load_model
+from treegauge.grammar.latent.model import load_latent
+from treegauge.io import read
+from treegauge.learning import BracketedSentences, LearningSettings, learn
+from treegauge.learning.latent import TrainingSettings, train_latent
+from treegauge.learning.latent.split_merge import Schedule
+from treegauge.parsing import Forest
+from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.parser import Parser, Sentence
+
+OLD = Path(__file__).parent / "written_by_0_2"
+BANK = read(OLD / "trees.mrg")
+WORDS = tuple(word for word, tag in zip(BANK.words(0), BANK.tags(0), strict=True) if tag != "-NONE-")
+TREE = (
+    "(S (VP (VB Show) (NP (PRP me)) (NP (NP (DT the) (NNS flights)) (PP (IN from) (NP (NNP Oslo))) (PP (TO to) (NP (NNP Vienna))) "
+    "(PP (IN on) (NP (NNP Monday))))) (. .))"
+)
+"""The parse that 0.2 printed."""
+
+
+def test_a_grammar_of_words() -> None:
+    model = load_model(OLD / "words.model")
+    assert model.trained_on == BANK.sha256()
+    assert model.notes["steps"] == "traces,root,redundant,annotate"
+    assert Forest(model.grammar, WORDS).log_partition == pytest.approx(-28.401839737598223, rel=1e-9)
+    assert str(Parser(model.grammar).parse(Sentence(WORDS)).tree) == TREE
+
+
+def test_a_grammar_of_tags() -> None:
+    model = load_model(OLD / "tags.model")
+    assert model.notes["terminals"] == "tags"
+    assert all(Forest(model.grammar, [tag for tag in BANK.tags(i) if tag != "-NONE-"]).has_parse for i in range(len(BANK)))
+
+
+def test_a_learned_grammar() -> None:
+    model = load_model(OLD / "learned.model")
+    assert model.notes["cross_entropy"][0][-1] == pytest.approx(4.317957, abs=1e-6)
+    assert sum(rule.probability for rule in model.grammar.rules if rule.lhs == "S") == pytest.approx(1.0)
+
+
+def test_a_trained_model() -> None:
+    assert str(LatentForest(load_latent(OLD / "trained.model"), WORDS).argmax("viterbi").tree) == f"(TOP {TREE})"
+
+
+def test_a_checkpoint_of_learn(tmp_path: Path) -> None:
+    checkpoint = shutil.copy(OLD / "learned.checkpoint", tmp_path / "c")
+    sentences = BracketedSentences.from_treebank(BANK, longest=10)
+    settings = LearningSettings(nonterminals=3, iterations=8)
+    steps: list[int] = []
+    resumed = learn(sentences, settings, checkpoint=checkpoint, resume=True, on_iteration=lambda made: steps.append(made.step))
+    assert steps[0] == 5
+    assert resumed.histories[0] == pytest.approx(learn(sentences, settings).histories[0])
+
+
+def test_a_checkpoint_of_train(tmp_path: Path) -> None:
+    checkpoint = shutil.copytree(OLD / "trained.checkpoint", tmp_path / "c")
+    settings = TrainingSettings(grammars=1, rounds=1, tuning_grammars=0, schedule=Schedule(2, 1, 1))
+    seen: list[float] = []
+    resumed = train_latent(
+        list(BANK), settings, checkpoint=checkpoint, resume=True, on_iteration=lambda made: seen.append(made.log_likelihood)
+    )
+    anew = train_latent(list(BANK), settings)
+    (first,), (second,) = resumed.notes["log_likelihood"][0], anew.notes["log_likelihood"][0]
+    assert len(seen) == len(first) - 1 == 1
+    assert first == pytest.approx(second, rel=1e-4)
+
+
+def test_a_checkpoint_of_reproduce(tmp_path: Path) -> None:
+    folder = shutil.copytree(OLD / "reproduced", tmp_path / "r")
+    experiment = load_experiment("goodman-table1")
+    settings = experiment.settings(runs=2, iterations=2, nonterminals=2, max_length=60)
+    corpus = Corpus("trees", BANK)
+    resumed = run_experiment(experiment, corpus, settings, folder=folder, resume=True, threads=1)
+    anew = run_experiment(experiment, corpus, settings, threads=1)
+    rates = [[one["rates"] for one in report.data["runs"]] for report in (resumed, anew)]
+    assert rates[0] == rates[1]
+
+
+def test_chunk_models() -> None:
+    models, tagger = load_models(OLD / "chunks.model")
+    assert tagger is None
+    assert models.by_name()["G"].probabilities(CertainTags(BANK.tags(0))).max() > 0.5
