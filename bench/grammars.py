@@ -29,8 +29,8 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.training import train
 from treegauge.normalise import pipeline
 from treegauge.normalise.annotation import USUAL_SPLITS
+from treegauge.parsing.coarse_to_fine import is_lost
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
-from treegauge.parsing.pruning import is_lost
 from treegauge.scoring.evaluation import score
 from treegauge.trees import Tree, Treebank
 

@@ -35,9 +35,9 @@ from treegauge.grammar.latent.model import Hierarchy, LatentModel, load_latent
 from treegauge.io import read
 from treegauge.learning.latent.tuning import middle_levels
 from treegauge.normalise import pipeline
-from treegauge.parsing.latent.parser import LatentParser
+from treegauge.parsing.coarse_to_fine import search_error
+from treegauge.parsing.latent.latent_parser import LatentParser
 from treegauge.parsing.parser import Sentence
-from treegauge.parsing.pruning import search_error
 from treegauge.scoring.evaluation import evaluator
 from treegauge.trees.tree import Tree
 

@@ -20,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from treegauge.parsing.tuning import SETTINGS
+
 from treegauge.experiments.experiment import Checkpoint
 from treegauge.experiments.presentation import SIGNIFICANT, RateTests
 from treegauge.grammar import load_model
@@ -27,7 +29,6 @@ from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.parsing.objectives import CRITERIA, DecodingSetting, settings_from_notes
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.parsing.tuning import SETTINGS
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree, from_flat, to_flat
 

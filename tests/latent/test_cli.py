@@ -17,7 +17,7 @@ from treegauge.engines.processes import Processes
 from treegauge.errors import TooLong, TreegaugeError
 from treegauge.grammar.latent.model import LatentModel, save_latent
 from treegauge.learning.latent.training import train_latent
-from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.latent_forest import LatentForest
 
 WORDS = ["Ann saw a big dog .", "the cat met a big bird near the lake .", "Bob heard a big tree ."]
 
@@ -63,7 +63,7 @@ def test_sentences_that_exact_parsing_has_to_prune_are_counted(folder: Path, mon
             raise TooLong("too many parses")
         return LatentForest(model, words, exact=exact, **options)
 
-    monkeypatch.setattr("treegauge.parsing.latent.parser.LatentForest", forest)
+    monkeypatch.setattr("treegauge.parsing.latent.latent_parser.LatentForest", forest)
     found, said = run(folder, "parse", "m.model", "words.txt", "--exact")
     assert found == plain
     assert "1 sentence pruned after all: too many parses for --exact" in said

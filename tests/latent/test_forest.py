@@ -17,8 +17,8 @@ from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing import Forest
 from treegauge.parsing.latent.base_chart import base_inside
-from treegauge.parsing.latent.derivations import best_derivations
-from treegauge.parsing.latent.forest import LatentForest, tree_entropy
+from treegauge.parsing.latent.latent_derivations import best_derivations
+from treegauge.parsing.latent.latent_forest import LatentForest, tree_entropy
 from treegauge.parsing.objectives import OBJECTIVES, MetricRate
 from treegauge.parsing.span_weights import read_weights
 from treegauge.trees.tree import Tree
@@ -354,6 +354,6 @@ def test_a_sentence_without_a_parse_is_not_scaled_again(monkeypatch: pytest.Monk
         charts.append(n)
         base_inside(n, *arguments)
 
-    monkeypatch.setattr("treegauge.parsing.latent.forest.base_inside", counted)
+    monkeypatch.setattr("treegauge.parsing.latent.latent_forest.base_inside", counted)
     assert not LatentForest(model_of(), ["with", "the", "sat"]).has_parse
     assert charts == [3, 3]  # with the frequent tags of each word, and with all tags

@@ -23,8 +23,8 @@ from treegauge.learning.latent.treebank import treebank_arrays
 from treegauge.learning.latent.tuning import hold_out
 from treegauge.normalise import split_nodes
 from treegauge.parsing import Forest
-from treegauge.parsing.latent.forest import LatentForest
-from treegauge.parsing.latent.parser import LatentParser
+from treegauge.parsing.latent.latent_forest import LatentForest
+from treegauge.parsing.latent.latent_parser import LatentParser
 from treegauge.parsing.parser import Sentence
 from treegauge.trees import parse_discbracket
 from treegauge.trees.tree import Tree

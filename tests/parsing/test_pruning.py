@@ -14,9 +14,9 @@ from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.training import train
 from treegauge.parsing import Forest
-from treegauge.parsing.layout import Limit
+from treegauge.parsing.chart_layout import Limit
+from treegauge.parsing.coarse_to_fine import Pruner, SearchError, expected_usage, project, search_error
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.parsing.pruning import Pruner, SearchError, expected_usage, project, search_error
 from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 

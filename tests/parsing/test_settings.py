@@ -15,7 +15,7 @@ from treegauge.grammar.tree_counts import Recipe, count_trees
 from treegauge.io import write
 from treegauge.normalise import pipeline
 from treegauge.parsing.objectives import CRITERIA, VITERBI, settings_from_notes
-from treegauge.parsing.tuning import SETTINGS, choose_settings, settings_to_notes, tuning_sentences
+from treegauge.parsing.tuned_decoding import SETTINGS, choose_settings, settings_to_notes, tuning_sentences
 from treegauge.trees import Tree
 
 pytestmark = pytest.mark.slow

@@ -129,7 +129,7 @@ def _total(values: Iterable[TreeCounts | str]) -> TreebankCounts:
 
 def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
     """Decoding settings, chosen on the trees of ``tune`` or on a tenth of the treebank under a grammar of the rest."""
-    from treegauge.parsing.tuning import settings_of_counts, settings_on_trees, settings_to_notes
+    from treegauge.parsing.tuned_decoding import settings_of_counts, settings_on_trees, settings_to_notes
 
     with progress("tuning", None) as advance:
         if tune is not None:

@@ -147,7 +147,7 @@ def command(
 
 def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, options: ReadOptions, **_: Any) -> dict[str, Any]:
     """The settings with the best unlabelled rates on some trees, as the model stores them."""
-    from treegauge.parsing.tuning import UNLABELLED, choose_settings, settings_to_notes, tuning_sentences
+    from treegauge.parsing.tuned_decoding import UNLABELLED, choose_settings, settings_to_notes, tuning_sentences
 
     clean = pipeline("traces,functions,root" + (",punctuation" if no_punctuation else ""))
     gold = tuning_sentences(tree for tree in map(clean, read(path, options)) if tree is not None)

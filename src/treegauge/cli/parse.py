@@ -24,13 +24,13 @@ from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, settings_from_notes
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
-from treegauge.parsing.pruning import THRESHOLD, search_error
 from treegauge.parsing.shards import ParseJob, ParseRecord, SentenceBlock, parse_block, parse_record, sentence_blocks
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
@@ -228,7 +228,7 @@ def _latent_parser(
     model: LatentModel, objective: str, options: dict[str, Any], kbest: int, posteriors: bool, gold_tags: bool, exact: bool,
     prune: float, start: str | None,
 ) -> SentenceParser:  # fmt: skip
-    from treegauge.parsing.latent.parser import LatentParser
+    from treegauge.parsing.latent.latent_parser import LatentParser
 
     if prune:
         raise UsageError("a model of treegauge train always prunes, by thresholds of its own: leave out --prune, or give --exact")

@@ -20,17 +20,17 @@ from treegauge.io import read
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
+from treegauge.parsing.chart_memory import check_memory
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
-from treegauge.parsing.parser import check_memory
-from treegauge.parsing.posteriors import Constituent
+from treegauge.parsing.parse_parts import Constituent
 from treegauge.tables import Cell, Table, number_of, plain, render
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
     from treegauge.grammar.latent.model import LatentModel
-    from treegauge.parsing.latent.forest import LatentForest
+    from treegauge.parsing.latent.latent_forest import LatentForest
 
 FORMATS = ("table", "json", "csv")
 _ITEM_BYTES = 1000
@@ -146,7 +146,7 @@ def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], row
 def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest:
     """The parses of a sentence; an error if it has too many words, or if there is too little memory for its chart."""
     if latent is not None:
-        from treegauge.parsing.latent.forest import LatentForest
+        from treegauge.parsing.latent.latent_forest import LatentForest
 
         return LatentForest(latent, words)
     assert given is not None

@@ -148,7 +148,7 @@ def latent_parses(
 ) -> tuple[dict[str, list[Tree]], dict[str, float]]:
     """The trees of latent-variable grammars made as ``treegauge train --quick`` makes them, and the share of sentences without a
     parse."""
-    from treegauge.parsing.latent.parser import LatentParser
+    from treegauge.parsing.latent.latent_parser import LatentParser
 
     sentences = [Sentence(tree.words) for tree in gold]
     names = {f"latent, {objective}": objective for objective in LATENT_OBJECTIVES}

@@ -20,7 +20,7 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.expected import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting
-from treegauge.parsing.tuning import SETTINGS, TunedDecoding, settings_of_counts
+from treegauge.parsing.tuned_decoding import SETTINGS, TunedDecoding, settings_of_counts
 from treegauge.scoring.evaluation import score
 from treegauge.significance.bootstrap_intervals import bootstrap
 from treegauge.significance.resampling import PairedColumns

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from treegauge.parsing.forest_views import ChartEntry, ChartTable
     from treegauge.parsing.input import read_sentences, tokenise
     from treegauge.parsing.objectives import OBJECTIVES, Objective
+    from treegauge.parsing.parse_parts import AnchoredRule, Constituent, Frame, Link
     from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
-    from treegauge.parsing.posteriors import AnchoredRule, Constituent, Frame, Link
     from treegauge.parsing.reliability import Calibration, calibrate
     from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
     from treegauge.parsing.span_weights import read_weights
     from treegauge.parsing.tree_consensus import consensus
-    from treegauge.parsing.tuning import TuningResult, tune
+    from treegauge.parsing.tuned_decoding import TuningResult, tune
 
 __all__ = [
     "OBJECTIVES",
@@ -71,11 +71,11 @@ __getattr__ = lazy_names(
         "input": ("read_sentences", "tokenise"),
         "objectives": ("OBJECTIVES", "Objective"),
         "parser": ("ParsedSentence", "Parser", "Sentence", "fallback"),
-        "posteriors": ("AnchoredRule", "Constituent", "Frame", "Link"),
+        "parse_parts": ("AnchoredRule", "Constituent", "Frame", "Link"),
         "reliability": ("Calibration", "calibrate"),
         "span_charts": ("Confidence", "Marginals", "SpanChart", "decode", "marginals"),
         "span_weights": ("read_weights",),
         "tree_consensus": ("consensus",),
-        "tuning": ("TuningResult", "tune"),
+        "tuned_decoding": ("TuningResult", "tune"),
     },
 )

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
+from treegauge.parsing.chart_layout import Chart, Leaves, Limit, RuleWeights, find
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside_pass import inside
-from treegauge.parsing.layout import Chart, Leaves, Limit, RuleWeights, find
 from treegauge.parsing.outside_pass import Outer, outside
 from treegauge.parsing.semirings import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 

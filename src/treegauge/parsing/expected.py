@@ -18,7 +18,7 @@ import numpy as np
 from treegauge.errors import MismatchError
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.forest import Forest, no_parse
-from treegauge.parsing.posteriors import Constituent
+from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.tree_consensus import MetricRate
 from treegauge.trees.tree import Tree
 

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
+from treegauge.parsing.chain_labels import LabelPosteriors, SpanLabels, label_posteriors
 from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
+from treegauge.parsing.chart_layout import Limit, find, leaf_entries
 from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
-from treegauge.parsing.labels import LabelPosteriors, SpanLabels, label_posteriors
-from treegauge.parsing.layout import Limit, find, leaf_entries
 from treegauge.parsing.outside_pass import Outer
-from treegauge.parsing.posteriors import (
+from treegauge.parsing.parse_parts import (
     AnchoredRule,
     Constituent,
     Frame,
@@ -76,7 +76,7 @@ class Forest:
     ``tags`` limits the symbols above each word (see :data:`treegauge.parsing.chart.Tags`). ``brackets`` are spans that no
     constituent may cross (Pereira & Schabes 1992); ``allowed`` is an (n, n+1) array of the spans that constituents may have.
     Neither applies to symbols of the internal binarisation. ``limit``, given instead of these two, has the symbols that are allowed
-    over each span (see :mod:`treegauge.parsing.pruning`).
+    over each span (see :mod:`treegauge.parsing.coarse_to_fine`).
 
     Goodman's example of a sentence with four parses (1996, section 3):
 

@@ -1,4 +1,4 @@
-"""The inside pass: the values of a chart, bottom up. Letters and layout as in :mod:`treegauge.parsing.layout`."""
+"""The inside pass: the values of a chart, bottom up. Letters and layout as in :mod:`treegauge.parsing.chart_layout`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
+from treegauge.parsing.chart_layout import Chart, Leaves, Limit, RuleWeights
 from treegauge.parsing.jit import Bools, Floats, Ints, helper, inline, kernel
-from treegauge.parsing.layout import Chart, Leaves, Limit, RuleWeights
 from treegauge.parsing.semirings import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
 

@@ -4,7 +4,7 @@ The worth of a part over a span is its posterior: the sum over all nodes and pro
 
     best(s, t, A) = worth of the node + max over productions and splits of (worth of the production + best of the children)
 
-over those entries of the chart that are part of some parse. Letters and layout as in :mod:`treegauge.parsing.layout`.
+over those entries of the chart that are part of some parse. Letters and layout as in :mod:`treegauge.parsing.chart_layout`.
 """
 
 from __future__ import annotations

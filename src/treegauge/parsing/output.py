@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Protocol
 
 from treegauge.errors import UsageError, WriteError
 from treegauge.io.writing import COMPRESSORS, partial_path, write_chunks
+from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.parser import ParsedSentence
-from treegauge.parsing.posteriors import Constituent
 from treegauge.tables import plain
 from treegauge.trees.tree import Tree
 

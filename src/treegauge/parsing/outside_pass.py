@@ -1,4 +1,4 @@
-"""The outside pass: the values of a chart, top down. Letters and layout as in :mod:`treegauge.parsing.layout`."""
+"""The outside pass: the values of a chart, top down. Letters and layout as in :mod:`treegauge.parsing.chart_layout`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
+from treegauge.parsing.chart_layout import Chart, RuleWeights
 from treegauge.parsing.jit import Floats, inline, kernel
-from treegauge.parsing.layout import Chart, RuleWeights
 from treegauge.parsing.semirings import LOG_SUM, SUM, plus, times, zero_of
 
 

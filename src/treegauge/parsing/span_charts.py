@@ -35,7 +35,7 @@ from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.objectives import check_options, with_metric
-from treegauge.parsing.posteriors import Constituent
+from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.span_kernels import best_tree, sample_parts
 from treegauge.parsing.span_potentials import (
     Null,

@@ -18,7 +18,7 @@ from treegauge.grammar.latent.lexicon import LexiconSmoothing
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings, settings_document, settings_from
 from treegauge.learning.latent.treebank import TreebankArrays
 from treegauge.normalise import pipeline
-from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.scoring.evaluation import evaluator
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree

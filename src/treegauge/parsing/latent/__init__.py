@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treegauge.parsing.latent.forest import LatentForest
-from treegauge.parsing.latent.parser import LatentParser
+from treegauge.parsing.latent.latent_forest import LatentForest
+from treegauge.parsing.latent.latent_parser import LatentParser
 
 __all__ = ["LatentForest", "LatentParser"]

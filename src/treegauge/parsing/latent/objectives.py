@@ -20,8 +20,8 @@ from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.free import best_spans, split_tree, weights_and_labels
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
-from treegauge.parsing.latent.derivations import derivation_of
-from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.latent_derivations import derivation_of
+from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.parsing.objectives import check_options, minimum_risk, viterbi, with_metric
 from treegauge.spelling import british
 from treegauge.trees.tree import Child, Tree

@@ -13,7 +13,7 @@ from treegauge.engines.engine import in_threads
 from treegauge.errors import MismatchError, TooLong
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing.expected import expected_counts
-from treegauge.parsing.latent.forest import MOST_WORDS, LatentForest, word_columns
+from treegauge.parsing.latent.latent_forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.objectives import DEFAULT, check_latent_objective
 from treegauge.parsing.latent.passes import base_words
 from treegauge.parsing.parser import AHEAD, FALLBACK, ParsedSentence, Sentence, fallback

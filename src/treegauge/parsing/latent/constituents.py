@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.rule_rows import offsets
 from treegauge.grammar.latent.symbols import PHRASE, BaseGrammar
+from treegauge.parsing.chain_labels import SpanLabels
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.labels import SpanLabels
 from treegauge.parsing.latent.base_chart import UNARY, PackedForest
 from treegauge.parsing.latent.passes import Pass
 
@@ -164,7 +164,7 @@ def _unary_matrix(level: Level, rule: int, shape: tuple[int, int]) -> NDArray[np
 
 
 def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors) -> SpanLabels:
-    """The posteriors of constituents and tags as :class:`~treegauge.parsing.labels.SpanLabels`, which all objectives read.
+    """The posteriors of constituents and tags as :class:`~treegauge.parsing.chain_labels.SpanLabels`, which all objectives read.
 
     A label that is both a phrase's and a tag's counts once over a word.
     """

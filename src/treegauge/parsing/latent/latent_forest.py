@@ -24,19 +24,10 @@ from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.grammar.latent.symbols import Int64
+from treegauge.parsing.chain_labels import SpanLabels
 from treegauge.parsing.forest import Parse
-from treegauge.parsing.labels import SpanLabels
 from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, base_forest, base_inside, base_rules
-from treegauge.parsing.latent.derivations import (
-    Derivation,
-    best_derivation,
-    best_trees,
-    derivation_of,
-    derivation_tree,
-    sample_derivation,
-    tree_probability,
-)
-from treegauge.parsing.latent.labels import (
+from treegauge.parsing.latent.constituents import (
     ConstituentPosteriors,
     SymbolLabels,
     constituent_posteriors,
@@ -45,8 +36,17 @@ from treegauge.parsing.latent.labels import (
     symbol_labels,
     tags_below_chains,
 )
+from treegauge.parsing.latent.latent_derivations import (
+    Derivation,
+    best_derivation,
+    best_trees,
+    derivation_of,
+    derivation_tree,
+    sample_derivation,
+    tree_probability,
+)
 from treegauge.parsing.latent.passes import ANY_TAG, Pass, Words, base_words, run_passes
-from treegauge.parsing.posteriors import Constituent
+from treegauge.parsing.parse_parts import Constituent
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:

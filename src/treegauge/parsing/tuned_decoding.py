@@ -148,7 +148,8 @@ def settings_on_trees(
 def ship(path: Path = SHIPPED) -> None:
     """Train the grammar that comes with treegauge, choose its settings, and write its file.
 
-    To be run after a change to the treebank or to training: ``python -c "from treegauge.parsing.tuning import ship; ship()"``.
+    To be run after a change to the treebank or to training:
+    ``python -c "from treegauge.parsing.tuned_decoding import ship; ship()"``.
     """
     bank = own_treebank()
     recipe = Recipe(STEPS, keep_every=KEEP_EVERY)

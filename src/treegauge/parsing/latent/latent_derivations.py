@@ -25,7 +25,7 @@ from treegauge.parsing.latent.passes import Pass, Words, inside_forest, most_sub
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:
-    from treegauge.parsing.latent.forest import LatentForest
+    from treegauge.parsing.latent.latent_forest import LatentForest
 
 DERIVATIONS = 10
 """The number of derivations considered for each requested tree."""

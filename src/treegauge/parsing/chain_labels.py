@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
 from treegauge.grammar.binarisation import BinaryGrammar, close
+from treegauge.parsing.chart_layout import Chart, Leaves, cells
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.layout import Chart, Leaves, cells
 from treegauge.parsing.semirings import LOG_SUM
 
 if TYPE_CHECKING:

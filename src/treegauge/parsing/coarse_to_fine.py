@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.parsing.chart import NO_LIMIT, Tags
+from treegauge.parsing.chart_layout import Chart, Limit
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.jit import Bools, Floats, kernel
-from treegauge.parsing.layout import Chart, Limit
 
 if TYPE_CHECKING:
     from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
