@@ -23,12 +23,13 @@
         ├── NoParse                4   the grammar has no parse for a sentence
         └── TooLong                4   a sentence has more words than a chart can hold
 
-The command line prints the message and leaves with the exit code; a traceback means a bug.
+The command line prints the message and leaves with the exit code; a traceback means a bug. A message names an option as it is
+written in Python, ``match_words="case"`` or ``encoding=...``; the command line shows the flag instead, ``--match-words case``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 __all__ = [
@@ -63,6 +64,10 @@ class TreegaugeError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # An error that comes from a worker process is restored as it was, not made anew from its message.
         return _restore, (type(self), self.args, self.__dict__)
+
+    def rephrase(self, change: Callable[[str], str]) -> None:
+        """Change what the error says; the command line names its own flags so."""
+        self.args = (change(str(self)), *self.args[1:])
 
 
 def _restore(kind: type[TreegaugeError], args: tuple[Any, ...], state: dict[str, Any]) -> TreegaugeError:
@@ -176,6 +181,11 @@ class InputError(TreegaugeError):
         if self.advice:
             lines.append(f"  {self.advice}")
         return "\n".join(lines)
+
+    def rephrase(self, change: Callable[[str], str]) -> None:
+        """Change problem and advice, but not the text that is quoted."""
+        self.problem, self.advice = change(self.problem), change(self.advice)
+        self.args = (self.message(),)
 
 
 def _excerpt(text: str, column: int, is_cut: bool) -> list[str]:

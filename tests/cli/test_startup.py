@@ -54,6 +54,7 @@ def test_help_imports_no_command() -> None:
         "treegauge.cli",
         "treegauge.cli._files",
         "treegauge.cli._group",
+        "treegauge.cli._messages",
         "treegauge.errors",
         "treegauge.spelling",
     ]

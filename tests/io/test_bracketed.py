@@ -106,7 +106,7 @@ def test_one_tree_a_line(text: str, chunk: int, monkeypatch: pytest.MonkeyPatch)
 def test_one_tree_a_line_must_end_on_it() -> None:
     assert problem("(A a)\n(S (A a)\n (B b))\n", lines=True) == (
         "x.mrg:2:1: the tree does not end on its line\n  (S (A a)\n  ^\n"
-        "  Each line was declared to be one sentence (option lines); leave that out for trees over several lines."
+        "  Each line was declared to be one sentence: leave out lines=True for trees over several lines."
     )
 
 
@@ -127,7 +127,7 @@ def test_a_comment_begins_its_line(chunk: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 BALANCE = "  Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
-OUTSIDE = "  Every word belongs inside a bracket, as in (NP (NN word)); the option comment leaves comment lines out."
+OUTSIDE = "  Every word belongs inside a bracket, as in (NP (NN word)); comment=... leaves comment lines out."
 ERRORS = {
     "(S (NP (NN a))) )": [
         "x.mrg:1:17: closing bracket without an opening one",

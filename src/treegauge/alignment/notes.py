@@ -281,25 +281,19 @@ def _category(label: str) -> str:
     return re.split(r"(?<=.)[-=|]", label, maxsplit=1)[0] if not label.startswith("-") else label
 
 
-def advice_on(remark: Note, option: str, otherwise: str) -> str:
-    """The advice on a remark; ``option`` and ``otherwise`` are how the caller writes the options match_words and on_mismatch.
+def with_advice(remark: Note) -> str:
+    """A remark with advice on what to do.
 
-    >>> advice_on(Note(-1, "all-words", "", "", "", "case"), "match_words={}", "on_mismatch=edit")
-    'give match_words=case'
+    >>> with_advice(Note(-1, "all-words", "", "the words differ", "", "case"))
+    'the words differ; give match_words="case"'
     """
     if remark.kind != "all-words" or remark.cause == "tags":
-        return ""
+        return remark.text
     if remark.cause == "traces":
-        return "take them out by the normalisation step traces, or choose a preset that leaves them out"
+        return f"{remark.text}; take them out by the normalisation step traces, or choose a preset that leaves them out"
     if remark.cause in CAUSES:
-        return f"give {option.format(CAUSES[remark.cause][0])}"
+        return f'{remark.text}; give match_words="{CAUSES[remark.cause][0]}"'
     return (
-        f"are they parses of the same text? {option.format('length')} compares lengths only, {otherwise} scores the brackets over "
-        "the words that both have"
+        f'{remark.text}; are they parses of the same text? match_words="length" compares lengths only, on_mismatch="edit" scores '
+        "the brackets over the words that both have"
     )
-
-
-def with_advice(remark: Note) -> str:
-    """A remark with its advice, for an error message."""
-    advice = advice_on(remark, "match_words {}", "on_mismatch edit")
-    return remark.text + (f"; {advice} (options match_words and on_mismatch)" if advice else "")

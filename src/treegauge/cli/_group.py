@@ -15,7 +15,8 @@ import click
 
 from treegauge.cli import COMMANDS
 from treegauge.cli._files import protect_inputs
-from treegauge.errors import UnknownName
+from treegauge.cli._messages import as_typed
+from treegauge.errors import TreegaugeError, UnknownName
 from treegauge.spelling import british
 
 _READING = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary")
@@ -59,7 +60,11 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         protect_inputs()
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except TreegaugeError as error:
+            error.rephrase(as_typed)
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups; those seldom used are only named, unless all are to be explained."""

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from treegauge.alignment.words import MATCH_WORDS
-from treegauge.errors import FormatError, MismatchError, UsageError
+from treegauge.cli._messages import as_typed
+from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
 from treegauge.presets.treebanks import TREEBANKS
@@ -133,7 +133,7 @@ def list_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
     from treegauge.reports.scores import listed_notes, misfits_in
 
     for line in listed_notes(notes):
-        click.echo(line, err=True)
+        click.echo(as_typed(line), err=True)
     return misfits_in(notes)
 
 
@@ -175,20 +175,6 @@ def number_of_jobs(jobs: int, engine: Engine) -> int:
     from treegauge.engines import usable_processors
 
     return usable_processors() if engine.in_process else 1
-
-
-@contextmanager
-def naming_input_option() -> Generator[None]:
-    """Advise ``--input trees`` in the error for a file of trees that was read as sentences."""
-    from treegauge.parsing.input import NOT_A_SENTENCE
-
-    try:
-        yield
-    except FormatError as error:
-        if error.problem != NOT_A_SENTENCE:
-            raise
-        advice = "To parse the words of trees, give --input trees."
-        raise FormatError(error.problem, path=error.path, line=error.line, advice=advice) from None
 
 
 def stream_option(command: Function) -> Function:

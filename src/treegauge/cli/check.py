@@ -12,6 +12,7 @@ import click
 
 from treegauge.cli._files import INPUT, OUTPUT, OutputFile
 from treegauge.cli._group import Command
+from treegauge.cli._messages import as_typed
 from treegauge.cli._options import (
     comma_separated,
     list_notes,
@@ -272,7 +273,7 @@ def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> 
     log = _open_log(store, annotators)
     corrected = correct_treebank(check, log, settings["rule"], annotators, parser_labels=settings["parser_labels"])
     for refusal in corrected.refused:
-        click.echo(refusal, err=True)
+        click.echo(as_typed(refusal), err=True)
     if settings["corrected"]:
         io.write(corrected.bank, settings["corrected"])
     else:

@@ -12,6 +12,7 @@ from treegauge.cli._engines import engine_option
 from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import gold_and_tests
+from treegauge.cli._messages import as_typed
 from treegauge.cli._options import (
     comma_separated,
     jobs_option,
@@ -207,10 +208,10 @@ def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, ta
         # The check's own tables of these names also estimate brackets not judged yet; they are on all sentences.
         estimated = {table.title: table for table in checked.results.tables()}
         found = [estimated.get(table.title, table) for table in found]
-    click.echo("\n\n".join(render(table, form) for table in found))
+    click.echo(as_typed("\n\n".join(render(table, form) for table in found)))
     if form == "csv" or (tables and "differences" not in tables):
         for warning in comparison.warnings:
-            click.echo(f"warning: {warning}", err=True)
+            click.echo(as_typed(f"warning: {warning}"), err=True)
     if form in ("table", "markdown"):
         click.echo(f"\n{comparison.signature}")
 

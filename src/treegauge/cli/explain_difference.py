@@ -10,6 +10,7 @@ import click
 
 from treegauge.cli._files import INPUT
 from treegauge.cli._group import Command
+from treegauge.cli._messages import as_typed
 from treegauge.errors import FormatError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def command(
     if form == "json":
         click.echo(json.dumps(difference.to_dict(), ensure_ascii=False, indent=1, allow_nan=False))
     else:
-        click.echo(render(difference.table(), form))
+        click.echo(as_typed(render(difference.table(), form)))
 
 
 def _result(path: str, metric: str | None, system: str) -> Result:

@@ -12,6 +12,7 @@ import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._files import INPUT, OutputFile, protect_inputs
+from treegauge.cli._messages import as_typed
 from treegauge.cli._options import (
     match_words_option,
     named_systems,
@@ -129,7 +130,7 @@ def command(
 
 def _print(scores: Sequence[FragmentScore], form: str, by_size: bool) -> None:
     for line in note_lines([each.result for each in scores]):
-        click.echo(line, err=True)
+        click.echo(as_typed(line), err=True)
     if form == "json":
         click.echo(json.dumps(_document(scores), ensure_ascii=False, indent=1))
     else:

@@ -19,7 +19,7 @@ import click
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
-from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs
+from treegauge.cli._options import jobs_option, number_of_jobs
 from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
@@ -107,7 +107,6 @@ Examples:
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
-@naming_input_option()
 @shard_options()
 def command(
     grammar: str, file: str, purpose: str | None, objective: str | None, kind: InputKind, raw: bool, gold_tags: bool, prune: float,

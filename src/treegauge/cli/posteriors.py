@@ -13,7 +13,6 @@ import click
 from treegauge.cli._files import INPUT, OutputFile
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._group import Command
-from treegauge.cli._options import naming_input_option
 from treegauge.cli._progress import progress
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
@@ -99,8 +98,7 @@ def command(
         else:
             _calibration(given, latent, str(calibration), options, bins, longest, svg, form)
         return
-    with naming_input_option():
-        sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding)), None)
+    sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding)), None)
     if sentence is None:
         raise NoParse("there is no sentence to parse: the input is empty")
     words = sentence.tags if given is not None and given.tag_words and sentence.tags else sentence.words

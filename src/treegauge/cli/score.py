@@ -12,6 +12,7 @@ import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._files import INPUT, OUTPUT
+from treegauge.cli._messages import as_typed
 from treegauge.cli._options import (
     jobs_option,
     match_words_option,
@@ -207,7 +208,7 @@ def _finish(
         _print_parse_base(chosen["grammar"], gold, options, chosen["form"])
     sys.stdout.flush()
     for line in () if chosen["quiet"] else note_lines(results):
-        click.echo(line, err=True)
+        click.echo(as_typed(line), err=True)
     lines = misfits(results, listed=not chosen["quiet"])
     if failed:
         raise CheckFailed("\n".join([*lines, *failed]))

@@ -10,6 +10,7 @@ import click
 from treegauge.cli._files import INPUT
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_progress
+from treegauge.cli._messages import as_typed
 from treegauge.cli._options import reading_options, stream_option
 from treegauge.io import ReadOptions
 from treegauge.io.validation import FileReport, examine
@@ -49,6 +50,9 @@ def command(files: tuple[str, ...], most: int, notes: bool, how: str, options: R
     """
     with sources_with_progress(files, "validating") as sources:
         reports = [examine(source, options, most) for source in sources]
+    for report in reports:
+        for error in report.errors:
+            error.rephrase(as_typed)
     click.echo(_as_json(reports) if how == "json" else "\n".join(_lines(reports, notes)))
     return 3 if any(report.n_errors for report in reports) else 0
 

@@ -75,13 +75,13 @@ class Checkpoint:
             self._done = {str(piece["name"]): piece["value"] for piece in pieces}
         except (ValueError, KeyError, TypeError) as error:
             raise FormatError(
-                f"not a checkpoint of an experiment ({error})", path=str(path), advice="Start again (without the option resume)."
+                f"not a checkpoint of an experiment ({error})", path=str(path), advice="Start again (without resume=True)."
             ) from None
         if found != header:
             other = sorted(name for name in {**found, **header} if found.get(name) != header.get(name))
             raise UsageError(
                 f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                "  Resume with the same treebank and options, or start again (without the option resume)."
+                "  Resume with the same treebank and options, or start again (without resume=True)."
             )
         write_bytes(f"{whole}\n".encode(), path)
 

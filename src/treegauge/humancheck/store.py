@@ -351,9 +351,7 @@ def _create_file(path: str, create: bool) -> None:
         advice = "Remove the link, or create the file that it names."
         raise InputError("the store is a link to a file that does not exist", path=path, advice=advice)
     if not create:
-        raise InputError(
-            "no such store of judgements", path=path, advice="Name the file in which judgements are kept (option store)."
-        )
+        raise InputError("no such store of judgements", path=path, advice="Name the file in which judgements are kept: store=...")
     # Another process may have created it meanwhile.
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))

@@ -364,7 +364,7 @@ def _too_large(path: str, line: int) -> InputError:
         f"a tree of more than {_LARGEST_TREE_BYTES >> 20} MB",
         path=path,
         line=line,
-        advice="Is a closing bracket missing? Or has a file read line by line (option lines) no line ends?",
+        advice="Is a closing bracket missing? Or has a file read line by line (lines=True) no line ends?",
     )
 
 

@@ -21,8 +21,8 @@ _TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"
 _FIRST_LOOK = 1 << 14
 _BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 _BALANCE = "Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
-_OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); the option comment leaves comment lines out."
-_LINES = "Each line was declared to be one sentence (option lines); leave that out for trees over several lines."
+_OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); comment=... leaves comment lines out."
+_LINES = "Each line was declared to be one sentence: leave out lines=True for trees over several lines."
 _SHOWN_BYTES = 400
 _STRETCH = 1 << 16
 
@@ -207,12 +207,12 @@ def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
     """The problem with the bytes of a line, its byte position, and advice; None if the line is text."""
     zero = line.find(b"\0")
     if zero >= 0:
-        return "zero byte", zero, "This does not look like text: is the file compressed, or UTF-16 (option encoding)?"
+        return "zero byte", zero, 'This does not look like text: is the file compressed, or UTF-16 (encoding="utf-16")?'
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"byte 0x{line[error.start]:02x} is not UTF-8"
-        return problem, error.start, "Give the file's encoding, for example latin-1 (option encoding)."
+        return problem, error.start, 'Give the encoding of the file, for example encoding="latin-1".'
     return None
 
 

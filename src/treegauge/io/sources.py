@@ -422,7 +422,7 @@ def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
     for number, chunk in enumerate(chunks):
         if number == 0:
             if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                advice = "Give its encoding, utf-16 (option encoding)."
+                advice = 'Give its encoding: encoding="utf-16".'
                 raise EncodingError("this is UTF-16, not UTF-8", path=name, line=1, column=1, advice=advice)
             if suffix := magic_suffix(chunk):
                 advice = f"Files are decompressed by their suffix: let the name end in {suffix}, or decompress the file."
@@ -443,7 +443,7 @@ def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[byte
             if isinstance(error, UnicodeDecodeError):
                 where += error.object[: error.start].decode(encoding, "replace").count("\n")
                 why = f"byte 0x{error.object[error.start]:02x}, {error.reason}"
-            advice = "Give another encoding (option encoding)."
+            advice = "Give another encoding: encoding=..."
             raise EncodingError(f"this is not {encoding}: {why}", path=name, line=where, advice=advice) from None
         line += text.count("\n")
         is_first = is_first and not text

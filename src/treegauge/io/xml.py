@@ -80,12 +80,12 @@ class XmlHandler(ABC, Generic[Item]):
                 return FormatError(problem, path=self.path, line=self.line, advice="Is a quote or a '>' missing?")
         except expat.ExpatError as error:
             problem = expat.ErrorString(error.code)
-            advice = "Was the file cut short, or is it another format (option format)?"
+            advice = "Was the file cut short, or is it another format (format=...)?"
             line = error.lineno + self._lines_before
             return FormatError(f"this is not XML: {problem}", path=self.path, line=line, column=error.offset + 1, advice=advice)
         except (LookupError, ValueError) as error:
             return FormatError(
-                f"this XML cannot be read: {error}", path=self.path, line=1, advice="Give its encoding (option encoding)."
+                f"this XML cannot be read: {error}", path=self.path, line=1, advice="Give its encoding: encoding=..."
             )
         except InputError as error:
             return error

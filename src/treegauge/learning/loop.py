@@ -69,7 +69,7 @@ def save_state(path: str | Path, state: LearningState, settings: Mapping[str, An
 def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
     """The state in a file; a :class:`~treegauge.errors.UsageError` if it belongs to other settings."""
     if not os.path.exists(path):
-        raise UsageError(f"{path}: no checkpoint there to resume from; start without the option resume")
+        raise UsageError(f"{path}: no checkpoint there to resume from; start without resume=True")
     document, arrays = read_archive(path, SCHEMA, VERSION)
     try:
         found = dict(document["settings"])
@@ -77,7 +77,7 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
         if other:
             raise UsageError(
                 f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                "  Resume with the same sentences and options, or start again (without the option resume)."
+                "  Resume with the same sentences and options, or start again (without resume=True)."
             )
         grammar = unpack_grammar(document["grammar"], "grammar", arrays)
         if grammar is None:

@@ -73,14 +73,15 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
             yield _sentence(_decode(line, source.name, part.line, options.encoding), kind, source.name, part.line)
 
 
-NOT_A_SENTENCE = "this is a tree, not a sentence"
 _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")
 
 
 def _refuse_tree(line: bytes, path: str) -> None:
     """Refuse a file whose first line begins like a tree, ``(S (NP ...``: its brackets would be taken for words."""
     if _TREE.match(line.strip()):
-        raise FormatError(NOT_A_SENTENCE, path=path, line=1, advice="To parse the words of trees, read them as such (kind trees).")
+        raise FormatError(
+            "this is a tree, not a sentence", path=path, line=1, advice='To parse the words of trees, give kind="trees".'
+        )
 
 
 def sentence_lines(source: Source, kind: InputKind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
@@ -118,6 +119,6 @@ def _sentence(text: str, kind: InputKind, path: str, number: int) -> Sentence:
                 line=number,
                 column=column,
                 text=text,
-                advice="Are these plain tokens? (option input: tokens)",
+                advice='Are these plain tokens? Give kind="tokens".',
             )
     return Sentence(tuple(word for word, _, _ in pairs), tuple(tag for _, _, tag in pairs))

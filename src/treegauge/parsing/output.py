@@ -231,7 +231,7 @@ def _decompress(path: str, suffix: str) -> Iterator[bytes]:
         except EOFError:
             return
         except (zlib.error, lzma.LZMAError, OSError) as error:
-            raise UsageError(f"{path}: cannot be resumed: {error}; start again without the option resume") from None
+            raise UsageError(f"{path}: cannot be resumed: {error}; start again without resume=True") from None
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

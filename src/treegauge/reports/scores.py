@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treegauge.alignment.notes import REMARKS, Note, advice_on
+from treegauge.alignment.notes import REMARKS, Note, with_advice
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
@@ -65,15 +65,13 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
             is_rule = kind in ("text-differs", "edited") and any(remark.kind == "all-words" for remark in remarks)
             most = _EXAMPLES if is_rule else MOST_NOTES
             shown = of_kind if len(of_kind) <= most + 1 else of_kind[:most]
-            yield from (f"{who}{note.text.replace('option treebank: ', '--treebank ')}" for note in shown)
+            yield from (f"{who}{note.text}" for note in shown)
             if len(of_kind) > len(shown):
                 yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all)"
         recut = sum(note.kind == "characters" for note in every)
         if recut:
             yield f"{who}sentences with the same text but different tokenisation, aligned by characters: {recut}"
-        for remark in remarks:
-            advice = advice_on(remark, "--match-words {}", "--on-mismatch edit")
-            yield f"{who}warning: {remark.text}" + (f"; {advice}" if advice else "")
+        yield from (f"{who}warning: {with_advice(remark)}" for remark in remarks)
 
 
 def misfits(results: Sequence[Result], *, listed: bool = True) -> list[str]:
@@ -92,7 +90,7 @@ def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> l
         broken = [note for note in every if note.kind == "broken"]
         missing = sum(note.kind == "missing" for note in every)
         extra = sum(note.kind == "extra" for note in every)
-        advice = "; --on-error repair reads those that can be repaired" if any(note.cause for note in broken) else ""
+        advice = '; on_error="repair" reads those that can be repaired' if any(note.cause for note in broken) else ""
         if broken:
             lines.append(f"{system}: {number_of(len(broken), 'tree')} could not be read{above}{advice}")
         if missing or extra:
@@ -110,7 +108,7 @@ class RateLimit(NamedTuple):
     @property
     def option(self) -> str:
         """The option that sets such a limit."""
-        return "--fail-over" if self.is_most else "--fail-under"
+        return "fail_over" if self.is_most else "fail_under"
 
 
 def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
@@ -129,7 +127,7 @@ def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
     most = math.inf if rate.rpartition(".")[2].startswith("average_") else 1
     if not equals or not 0 <= limit <= most:
         example = "average_crossing=1" if is_most else "f1=0.90"
-        raise UsageError(f"{check.option} {text!r}: write a rate and a fraction of 1, or a limit of an average, as in {example}")
+        raise UsageError(f'{check.option}="{text}": write a rate and a fraction of 1, or a limit of an average, as in {example}')
     return check
 
 
@@ -142,7 +140,7 @@ def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> lis
         found = [result for result in results if name in result.rates and metric in ("", result.metric)]
         if not found:
             known = sorted({rate for result in results for rate in result.rates})
-            raise UsageError(f"{check.option}: there is no rate {asked!r}; there are: {', '.join(known)}")
+            raise UsageError(f'{check.option}="{asked}={limit:g}": there is no rate {asked!r}; there are: {", ".join(known)}')
         for result in found:
             _refuse_wrong_direction(check, name, result)
             rate = result.rates[name]
@@ -157,9 +155,10 @@ def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None
     metric = result.definition
     if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
         return
-    other = "--fail-under" if check.is_most else "--fail-over"
-    direction = "higher" if check.is_most else "lower"
-    raise UsageError(f"{check.option} {check.rate}: {direction} is better; use {other} {check.rate}={check.limit:g}")
+    given = f"{check.rate}={check.limit:g}"
+    if check.is_most:
+        raise UsageError(f'fail_over="{given}": higher is better; use fail_under="{given}"')
+    raise UsageError(f'fail_under="{given}": lower is better; use fail_over="{given}"')
 
 
 def score_text(results: Sequence[Result], form: str, *, per_sentence: bool = False, examples: int = 0) -> Iterator[str]:

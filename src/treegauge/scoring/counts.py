@@ -91,15 +91,17 @@ class Request:
                 raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
             if self.breakdowns:
                 raise UsageError(
-                    "EVALB's decisions leave nothing to break down; choose another way for mismatches (option on_mismatch)"
+                    'EVALB\'s decisions leave nothing to break down; choose another way for mismatches, as on_mismatch="align"'
                 )
 
     def _check_edit(self) -> None:
         """Refuse options that cannot be combined with alignment by edit distance."""
         if self.match_words == "length":
-            raise UsageError("words that are all the same cannot be aligned by edit distance (options match_words and on_mismatch)")
+            raise UsageError('on_mismatch="edit" aligns by words, and match_words="length" ignores them: leave out one of the two')
         if any("judgements" in metric.options for metric in self.metrics):
-            raise UsageError("people judge brackets over all words of a gold sentence, not over shared ones (option on_mismatch)")
+            raise UsageError(
+                'people judge brackets over all words of a gold sentence, not over shared ones: leave out on_mismatch="edit"'
+            )
 
     def preset_of(self, metric: Metric) -> Preset:
         """The preset of a metric's score: the one in the request, or the metric's own, with the cutoff length of the request."""

@@ -180,7 +180,7 @@ def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, rem
     """The trees of a result, if they have the hash in its signature; otherwise None, and a remark is added."""
     paths: tuple[str, ...] = (given,) if given is not None else () if inputs is None else getattr(inputs, side)
     if not paths:
-        remarks.append(f"The {side} trees of a result were not read from a file; name it (option {side}).")
+        remarks.append(f"The {side} trees of a result were not read from a file; name it: {side}=...")
         return None
     reading = ReadOptions() if inputs is None else ReadOptions(**inputs.reading)
     reading = reading.of_gold if side == "gold" else reading
@@ -192,7 +192,7 @@ def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, rem
             return None
         if bank.sha256().startswith(digest):
             return bank
-    remarks.append(f"{', '.join(paths)} holds other trees by now; name the right file (option {side}).")
+    remarks.append(f"{', '.join(paths)} holds other trees by now; name the right file: {side}=...")
     return None
 
 

@@ -223,7 +223,7 @@ def evalb_parameters(preset: Preset) -> Parameters:
     )
     if preset != allowed:
         raise UsageError(
-            f"EVALB cannot do what the preset {preset.name!r} says; choose another preset, or align sentences (option on_mismatch)"
+            f'EVALB does not support the preset {preset.name!r}; choose another preset, or align sentences by on_mismatch="align"'
         )
     return Parameters(
         cutoff_length=preset.cutoff_length,

@@ -306,7 +306,7 @@ def _preset_notes(counts: MetricCounts, counted: SystemCounts) -> list[Note]:
     first = "after the normalisation step features, " if found.has_features else ""
     what = (
         f"{found.found:,} of {found.words:,} words have the tag {tags}, which is punctuation in the treebank {found.treebank}; "
-        f"the preset {counts.preset.name} does not leave it out ({first}option treebank: {found.treebank})"
+        f'the preset {counts.preset.name} does not leave it out ({first}treebank="{found.treebank}")'
     )
     return [Note(-1, "punctuation", "gold", what)]
 

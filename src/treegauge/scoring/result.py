@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from treegauge.alignment.notes import REMARKS, Note, advice_on
+from treegauge.alignment.notes import REMARKS, Note, with_advice
 from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
@@ -154,10 +154,7 @@ class Result:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about all parses together, with advice: their words differ from gold, or their tags carry no information."""
-        found = (
-            (note.text, advice_on(note, 'match_words="{}"', 'on_mismatch="edit"')) for note in self.notes if note.kind in REMARKS
-        )
-        return tuple(f"{said}; {advice}" if advice else said for said, advice in found)
+        return tuple(with_advice(note) for note in self.notes if note.kind in REMARKS)
 
     @property
     def rows(self) -> Rows:

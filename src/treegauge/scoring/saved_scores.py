@@ -44,7 +44,7 @@ from treegauge.scoring.signature import Signature
 
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"
 _DOCUMENT = "scores.json"
-_ADVICE = "Files of scores are written by Scores.save, or by treegauge score with the option save."
+_ADVICE = "Score the parses again, and save the scores."
 
 
 def save_scores(results: Sequence[Result], path: str) -> None:

@@ -61,7 +61,7 @@ def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:
         warnings.append(real.reason)
     if cells.total and min(cells.YN, cells.NY) >= COMPLEMENTING * cells.total:
         shares = f"YN {100 * cells.YN / cells.total:.1f}%, NY {100 * cells.NY / cells.total:.1f}%"
-        warnings.append(f"the systems complement each other: {shares}; test on specific structures (option structure)")
+        warnings.append(f"the systems complement each other: {shares}; test on specific structures (structure=...)")
     if not math.isnan(real.size) and real.size < SMALL_REAL_TEST:
         warnings.append(f"small real test: {real.size:.0f} of {cells.total} brackets tell the systems apart")
     return warnings

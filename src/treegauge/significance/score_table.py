@@ -170,7 +170,7 @@ def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
             raise MismatchError(
                 f"{lacking.system} by {lacking.metric} and {result.system} by {result.metric} are scores of different sentences: "
                 f"the first lacks {len(missing)} that the second has, such as sentence {int(missing[0]) + 1}; "
-                "the option on_mismatch skip leaves them out"
+                'on_mismatch="skip" leaves them out'
             )
     if not len(common):
         raise MismatchError("there is no sentence of the treebank on which all systems can be compared")

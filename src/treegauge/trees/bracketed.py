@@ -348,7 +348,7 @@ def _placed_word(text: str, seen: set[int]) -> PlacedWord:
         advice = "In discbracket text each word is PLACE=WORD, such as 0=Wen."
         numbered = re.fullmatch(_NUMBERED, text)
         problem = "no place" if numbered is None else "a place that no sentence has" if numbered[2] else "no text after its place"
-        advice += "" if numbered else " If these are plain brackets, say so (option format)."
+        advice += "" if numbered else ' If these are plain brackets, give format="bracketed".'
         raise FormatError(f"the word {text[:60]!r} has {problem}", advice=advice)
     at = int(match.group(1))
     if at in seen:

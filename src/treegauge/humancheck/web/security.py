@@ -106,7 +106,7 @@ def check_address(host: str, *, allow_remote: bool) -> None:
     local = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
     if not local and not allow_remote:
         raise UsageError(
-            f"the host {host} would let other machines reach the page; allow that if it is what you want (option allow-remote).\n"
+            f"the host {host} would let other machines reach the page; give allow_remote=True to permit this.\n"
             "  Each annotator's link still holds a token, but without HTTPS anyone on the way can read it: a tunnel is safer,\n"
             "  ssh -L 8765:localhost:8765 this-machine"
         )

@@ -323,7 +323,7 @@ class Address:
         if self.base and not (self.base.startswith("/") and not self.base.endswith("/") and quote(self.base) == self.base):
             raise UsageError(f"the path {self.base!r}: write it with a slash in front and none behind, as in /check")
         if (self.key is not None) and self.certificate is None:
-            raise UsageError("a private key needs a certificate (options key and certificate)")
+            raise UsageError("a private key needs a certificate: give certificate=... too")
 
 
 def listen(address: Address) -> socket.socket:

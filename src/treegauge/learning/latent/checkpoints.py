@@ -38,7 +38,7 @@ class Checkpoints:
     def __init__(self, folder: str | Path | None, plan: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = None if folder is None else Path(folder)
         if resume and (self.folder is None or not (self.folder / _PLAN).is_file()):
-            raise UsageError(f"{self.folder}: no checkpoint there to resume from; start without the option resume")
+            raise UsageError(f"{self.folder}: no checkpoint there to resume from; start without resume=True")
         if self.folder is None:
             return
         if resume:
@@ -47,7 +47,7 @@ class Checkpoints:
             if other:
                 raise UsageError(
                     f"{self.folder}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                    "  Resume with the same treebank and options, or start again (without the option resume)."
+                    "  Resume with the same treebank and options, or start again (without resume=True)."
                 )
             return
         self.remove()
@@ -59,7 +59,7 @@ class Checkpoints:
         if self.folder is None or not self.folder.exists():
             return
         if not (self.folder / _PLAN).is_file() or not all(_OURS.fullmatch(name) for name in os.listdir(self.folder)):
-            raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder (option checkpoint)")
+            raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder by checkpoint=...")
         shutil.rmtree(self.folder)
 
     def save(self, name: str, state: TrainingState, history: list[list[float]]) -> None:
@@ -99,7 +99,7 @@ def _read(path: Path, made_of: Callable[[dict[str, Any]], Choice]) -> Choice:
     try:
         return made_of(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        advice = "The checkpoint is damaged; start again (without the option resume)."
+        advice = "The checkpoint is damaged; start again (without resume=True)."
         raise ModelError(f"not a readable checkpoint ({type(error).__name__}: {error})", path=str(path), advice=advice) from None
 
 
