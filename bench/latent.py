@@ -30,7 +30,6 @@ from pathlib import Path
 from results import machine, save_section
 
 from treegauge.data import own_treebank
-from treegauge.experiments.presentation import Line, LineFigure
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, load_latent
 from treegauge.io import read
 from treegauge.learning.latent.tuning import middle_levels
@@ -38,6 +37,8 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.coarse_to_fine import search_error
 from treegauge.parsing.latent.latent_parser import LatentParser
 from treegauge.parsing.parser import Sentence
+from treegauge.reports.figures import Figure, Series
+from treegauge.reports.plots import write_figure
 from treegauge.scoring.evaluation import evaluator
 from treegauge.trees.tree import Tree
 
@@ -160,8 +161,9 @@ def curves(
 def draw(given: argparse.Namespace, name: str, x_label: str, values: Mapping[int, float]) -> None:
     """Draw one curve."""
     key = f"latent-{given.treebank}-{name}"
-    line = Line("F1", list(values.values()))
-    LineFigure(key, f"F1 by {name}", x_label, "F1", list(values), [line]).draw(str(given.plot / f"{key}.svg"))
+    line = Series("F1", list(values.values()))
+    figure = Figure(key, "lines", f"F1 by {name}", list(map(str, values)), [line], x_label, "F1", x=list(values))
+    write_figure(figure, given.plot / f"{key}.svg")
 
 
 def _with(model: LatentModel, grammars: tuple[Hierarchy, ...], settings: object) -> LatentModel:

@@ -21,7 +21,7 @@ def test_the_models_come_in_the_papers_order() -> None:
     assert sum(float(row["%H ours"]) for row in blame.to_records()) == pytest.approx(100)
     assert coverage.to_records()[1]["covered"] > 0.9
     assert len(sensitivity.rows) == 5
-    assert report.figures[0].csv().startswith("category,%H,expected,excess")
+    assert report.figures[0].csv().startswith("category,share of the entropy,expected\n")
 
 
 def test_too_little_to_measure_is_said() -> None:

@@ -21,7 +21,8 @@ from treegauge.cli.reproduce import command
 from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.experiments import EXPERIMENTS, load_experiment
 from treegauge.experiments.experiment import Checkpoint, Corpus, Experiment, ExperimentReport, Work, run_experiment, setting
-from treegauge.experiments.presentation import Line, LineFigure, paper_table
+from treegauge.experiments.presentation import paper_table
+from treegauge.reports.figures import Figure, Series
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Squares:
 def run_squares(corpus: Corpus | None, settings: Squares, work: Work) -> ExperimentReport:
     values = [work.checkpoint.get(str(n), lambda n=n: n * n) for n in range(1, settings.upto + 1)]
     table = paper_table("Squares", ["n"], ["square"], {("2",): [4]}, {(str(n + 1),): [v] for n, v in enumerate(values)})
-    figure = LineFigure("curve", "Squares", "n", "square", list(range(len(values))), [Line("ours", values, values, values)])
+    series = [Series("ours", values, values, values)]
+    figure = Figure("curve", "lines", "Squares", list("0123"[: len(values)]), series, "n", "square")
     return ExperimentReport([table], ["the paper squares 2 only"], [figure], {"values": values, "undefined": math.nan})
 
 

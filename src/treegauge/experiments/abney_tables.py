@@ -6,8 +6,6 @@ is measured. Any treebank or CoNLL-2000 file will do.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +20,6 @@ from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting
 from treegauge.experiments.presentation import paper_table
 from treegauge.reports.figures import blame_figure
-from treegauge.reports.plots import write_figure
 from treegauge.tables import Cell, Table
 
 _COLUMNS = ("b/c", "b/s", "log10 parses/sentence", "EP %", "ER %")
@@ -52,22 +49,6 @@ class Settings:
     eps: float = setting(1e-6, "Probabilities are clipped to [eps, 1-eps].")
 
 
-@dataclass(frozen=True)
-class BlameFigure:
-    """The blame as a figure, and its data."""
-
-    table: Table
-    name: str = "blame"
-
-    def draw(self, path: str) -> None:
-        write_figure(blame_figure(self.table), path)
-
-    def csv(self) -> str:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.table.columns, *self.table.rows])
-        return text.getvalue()
-
-
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
     """The report: models trained on the first two corpora, measured on the third."""
     assert corpus is not None
@@ -86,7 +67,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
     return ExperimentReport(
         tables=[_measures(evaluation), _blame(blame), coverage_table(evaluation), sensitivity_table(evaluation)],
         notes=_notes(parts, settings, evaluation),
-        figures=[BlameFigure(blame)],
+        figures=[blame_figure(blame)],
         data={
             "blame": [list(row) for row in blame.rows],
             "impossible": {name: counts.impossible for name, counts in evaluation.counts.items()},

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from treegauge.data import own_treebank
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import FormatError, MismatchError, MissingExtra, UsageError
-from treegauge.io.writing import partial_path, write_bytes
+from treegauge.errors import FormatError, MismatchError, UsageError
+from treegauge.io.writing import write_bytes
+from treegauge.reports.figures import Figure
+from treegauge.reports.plots import write_figure
 from treegauge.tables import Table, plain, render
 from treegauge.trees.treebank import Treebank
 
@@ -93,15 +95,6 @@ class Corpus(NamedTuple):
     bank: Treebank
 
 
-class ExperimentFigure(Protocol):
-    """The interface of a figure in a report, which can be drawn and written as CSV."""
-
-    @property
-    def name(self) -> str: ...
-    def draw(self, path: str) -> None: ...
-    def csv(self) -> str: ...
-
-
 @dataclass(frozen=True)
 class Work:
     """The means of running an experiment: its checkpoint, a progress callback, the number of threads, and an engine."""
@@ -134,7 +127,7 @@ class ExperimentReport:
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
-    figures: Sequence[ExperimentFigure] = ()
+    figures: Sequence[Figure] = ()
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -223,7 +216,7 @@ def run_experiment(
     kept = None if folder is None else Path(folder) / f"{experiment.name}.pieces.jsonl"
     report = experiment.run(corpus, settings, Work(Checkpoint(kept, fingerprint, resume=resume), progress, threads, engine))
     if folder is not None and kept is not None:
-        for path in write_report(experiment, report, fingerprint, Path(folder), progress):
+        for path in write_report(experiment, report, fingerprint, Path(folder)):
             progress(f"wrote {path}")
         kept.unlink()
     return report
@@ -243,44 +236,28 @@ def document(experiment: Experiment, report: ExperimentReport, fingerprint: dict
     }
 
 
-def markdown(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any], *, figures: bool = True) -> str:
+def markdown(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any]) -> str:
     """The report as a Markdown page: title and settings, tables, figures, and the differences from the paper with their reasons."""
     corpus = fingerprint["corpus"]
     about = f" on {corpus['name']} ({corpus['trees']:,} trees, sha256 {corpus['sha256'][:12]})" if corpus else ""
     settings = ", ".join(f"{name}={value}" for name, value in fingerprint["settings"].items())
     parts = [f"# {experiment.title}", f"`treegauge reproduce {experiment.name}`{about}. Settings: {settings}."]
     parts += [render(table, "markdown") for table in report.tables]
-    if figures:
-        parts += [f"![{figure.name}]({experiment.name}-{figure.name}.svg)" for figure in report.figures]
+    parts += [f"![{figure.name}]({experiment.name}-{figure.name}.svg)" for figure in report.figures]
     if report.notes:
         parts.append("## What differs from the paper, and why\n\n" + "\n".join(f"- {note}" for note in report.notes))
     return "\n\n".join(parts) + "\n"
 
 
-def write_report(
-    experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any], folder: Path, progress: Callable[[str], None]
-) -> list[Path]:
+def write_report(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any], folder: Path) -> list[Path]:
     """Write NAME.json, NAME.md, and for each figure an SVG and its data as CSV, each file completely or not at all. Returns their
     paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    drawn = True
     for figure in report.figures:
-        base = f"{experiment.name}-{figure.name}"
-        try:
-            with partial_path(folder / f"{base}.svg") as unfinished:
-                figure.draw(unfinished)
-            written.append(folder / f"{base}.svg")
-        except MissingExtra as error:
-            drawn = False
-            progress(f"no figure: {error}")
-        written.append(_write(folder / f"{base}.csv", figure.csv()))
+        written += write_figure(figure, folder / f"{experiment.name}-{figure.name}.svg", data=True)
     text = json.dumps(document(experiment, report, fingerprint), ensure_ascii=False, indent=1)
-    written.append(_write(folder / f"{experiment.name}.json", text + "\n"))
-    written.append(_write(folder / f"{experiment.name}.md", markdown(experiment, report, fingerprint, figures=drawn)))
+    for suffix, content in ((".json", text + "\n"), (".md", markdown(experiment, report, fingerprint))):
+        written.append(folder / f"{experiment.name}{suffix}")
+        write_bytes(content.encode(), written[-1])
     return written
-
-
-def _write(path: Path, text: str) -> Path:
-    write_bytes(text.encode(), path)
-    return path

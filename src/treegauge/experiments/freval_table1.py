@@ -12,22 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import (
-    Corpus,
-    Experiment,
-    ExperimentFigure,
-    ExperimentReport,
-    Work,
-    own_corpus,
-    setting,
-    split,
-)
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import are_parsed, clean_short, parse_with_checkpoint
-from treegauge.experiments.presentation import Line, LineFigure, RateTests
+from treegauge.experiments.presentation import RateTests
 from treegauge.grammar.training import train
 from treegauge.metrics.freval import Freval
 from treegauge.normalise import expand_unaries
 from treegauge.parsing.parser import Parser, Sentence
+from treegauge.reports.figures import Figure, fragment_figures
 from treegauge.scoring.evaluation import score
 from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
@@ -223,9 +215,7 @@ def _change_table(changes: Iterable[ScoreChange]) -> Table:
     return Table("Pairs whose order changes with the size of fragments", columns, tuple(rows), about, (columns[2], columns[5]))
 
 
-def _figures(
-    corpus: Corpus, name: str, metric: Freval, gold: Sequence[Tree], trees: Mapping[str, Sequence[Tree]]
-) -> list[ExperimentFigure]:
+def _figures(corpus: Corpus, name: str, metric: Freval, gold: Sequence[Tree], trees: Mapping[str, Sequence[Tree]]) -> list[Figure]:
     """The paper's Figures 1 and 2: F1 by fragment size up to 15, and its difference from the first parser's.
 
     If there are many parsers, only the first and those with the highest curves are drawn.
@@ -233,20 +223,13 @@ def _figures(
     curves: dict[str, list[float]] = {}
     for system in trees:
         result = score(gold, trees[system], metric=name, preset=metric.preset)
-        values = [100 * each.f1 for each in metric.by_size(result.counts.values())][:LARGEST]
-        curves[system] = values + [0.0] * (LARGEST - len(values))
-    sizes = list(range(1, LARGEST + 1))
-    first, base = next(iter(curves.items()))
+        curves[system] = [each.f1 for each in metric.by_size(result.counts.values())][:LARGEST]
+    first = next(iter(curves))
     highest = sorted(list(curves)[1:], key=lambda system: -sum(curves[system]))[: MOST_LINES - 1]
     curves = {system: values for system, values in curves.items() if system == first or system in highest}
-    others = [
-        Line(system, [y - z for y, z in zip(values, base, strict=True)]) for system, values in curves.items() if system != first
-    ]
-    lines = [Line(system, values) for system, values in curves.items()]
-    return [
-        LineFigure("sizes", f"F1 by fragment size: {corpus.name}", "fragment size", "F1 (%)", sizes, lines),
-        LineFigure("difference", f"F1 less that of {first}: {corpus.name}", "fragment size", "difference (points)", sizes, others),
-    ]
+    names = ("sizes", "difference")
+    figures = zip(names, fragment_figures(curves, upto=LARGEST), strict=False)
+    return [replace(figure, name=name, title=f"{figure.title}: {corpus.name}") for name, figure in figures]
 
 
 def _notes(

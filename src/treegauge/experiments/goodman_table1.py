@@ -18,13 +18,14 @@ from treegauge import alignment
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
-from treegauge.experiments.presentation import Line, LineFigure, Summary, error_reduction, paper_table, summarise
+from treegauge.experiments.presentation import Summary, error_reduction, paper_table, summarise
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
 from treegauge.learning.decoding import decode_brackets
 from treegauge.metrics.goodman import Goodman
 from treegauge.metrics.metric import total_of
 from treegauge.parsing.parser import fallback
 from treegauge.presets import load_preset
+from treegauge.reports.figures import Figure, Series
 from treegauge.significance import paired_t
 from treegauge.significance.classical import student
 from treegauge.tables import Table
@@ -237,30 +238,32 @@ def typical_run(results: Sequence[Mapping[str, Any]], name: str) -> int:
     return min(range(len(differences)), key=lambda i: abs(differences[i] - mean))
 
 
-def _figure(name: str, results: Sequence[Mapping[str, Any]]) -> LineFigure:
-    lines: list[Line] = []
+def _figure(name: str, results: Sequence[Mapping[str, Any]]) -> Figure:
+    lines: list[Series] = []
     for parser in (VITERBI, RECALL):
         columns = [summarise(values) for values in zip(*(result["rates"][parser][name] for result in results), strict=True)]
         lines.append(
-            Line(
+            Series(
                 parser,
-                [100 * column.mean for column in columns],
-                [100 * column.least for column in columns],
-                [100 * column.most for column in columns],
+                [column.mean for column in columns],
+                [column.least for column in columns],
+                [column.most for column in columns],
             )
         )
     if len(results) > 1:
         typical = typical_run(results, name)
         for parser in (VITERBI, RECALL):
-            values = [100 * value for value in results[typical]["rates"][parser][name]]
-            lines.append(Line(f"{parser}, a typical run ({typical + 1})", values))
-    return LineFigure(
+            lines.append(Series(f"{parser}, run {typical + 1}", results[typical]["rates"][parser][name]))
+    return Figure(
         CRITERIA[name].replace("_", "-"),
-        f"{name} by step of learning: mean and range of {len(results)} runs",
-        "step of re-estimation",
-        f"{name} (%)",
-        list(range(len(lines[0].y))),
+        "lines",
+        f"{name} by step of learning: mean and range of {len(results)} runs, and a typical run",
+        list(map(str, range(len(lines[0].values)))),
         lines,
+        x_title="step of re-estimation",
+        y_title=name,
+        percent=True,
+        key="step of re-estimation",
     )
 
 

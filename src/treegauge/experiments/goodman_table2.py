@@ -9,7 +9,6 @@ from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, TreebankSplit, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix, parse_with_checkpoint
 from treegauge.experiments.presentation import (
-    BarFigure,
     CriterionTest,
     RateTests,
     criterion_table,
@@ -18,6 +17,7 @@ from treegauge.experiments.presentation import (
     in_words,
     paper_table,
 )
+from treegauge.reports.figures import PAPER_LINES, Figure, Series
 from treegauge.tables import Cell, Table
 
 NAMES = {"viterbi": "Labelled Tree", "labelled-recall": "Labelled Recall", "bracketed-recall": "Bracketed Recall"}
@@ -117,12 +117,15 @@ def _name_algorithms(each: CriterionTest) -> CriterionTest:
     return replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm")
 
 
-def _figure(corpus: Corpus, matrix: Matrix) -> BarFigure:
+def _figure(corpus: Corpus, matrix: Matrix) -> Figure:
     order = list(CRITERIA)
-    series = {NAMES[name]: [100 * rates[criterion] for criterion in order] for name, rates in matrix.rates.items()}
-    paper = {key[0]: [100 * value for value in values] for key, values in PAPER.items()}
-    groups = [CRITERIA[criterion].replace(" Recall", "\nRecall").replace(" Tree", "\nTree") for criterion in order]
-    return BarFigure("rates", f"Three algorithms on five criteria: {corpus.name}", "%", groups, series, paper)
+    series = [
+        Series(NAMES[name], [rates[criterion] for criterion in order], paper=PAPER.get((NAMES[name],), ()))
+        for name, rates in matrix.rates.items()
+    ]
+    title = f"Three algorithms on five criteria: {corpus.name}"
+    names = [CRITERIA[criterion].replace(" Brackets", "") for criterion in order]
+    return Figure("rates", "columns", title, names, series, PAPER_LINES, percent=True, key="criterion")
 
 
 def _notes(

@@ -1,119 +1,23 @@
-"""Tables and figures of experiments: the paper's numbers beside ours, summaries of repeated runs, tests of differences between
-systems and of whether each algorithm is best on the criterion that it maximises, and figures of lines and bars with their data.
+"""Tables of experiments: the paper's numbers beside ours, summaries of repeated runs, tests of differences between systems and of
+whether each algorithm is best on the criterion that it maximises.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset
-from treegauge.reports.plots import LINE_STYLES, new_figure, save_figure
 from treegauge.scoring.evaluation import score
 from treegauge.significance.randomisation_test import randomisation
 from treegauge.significance.resampling import PairedColumns
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
-
-
-@dataclass(frozen=True)
-class Line:
-    """A named line, with a band around it if ``low`` and ``high`` are given."""
-
-    name: str
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-
-
-@dataclass(frozen=True)
-class LineFigure:
-    """A figure of several lines over the same x."""
-
-    name: str
-    title: str
-    x_label: str
-    y_label: str
-    x: Sequence[float]
-    lines: Sequence[Line]
-
-    def draw(self, path: str) -> None:
-        """Write the figure in the format of the path's suffix."""
-        figure, axes = new_figure()
-        every = max(1, len(self.x) // 15)
-        for line, style in zip(self.lines, LINE_STYLES, strict=False):
-            axes.plot(self.x, line.y, label=line.name, markersize=4, linewidth=1.3, markevery=every, **style)
-            if line.low is not None and line.high is not None:
-                axes.fill_between(self.x, line.low, line.high, color=style["color"], alpha=0.12, linewidth=0)
-        axes.set(xlabel=self.x_label, ylabel=self.y_label, title=self.title)
-        # Below the axes the legend covers no line.
-        axes.legend(frameon=False, ncols=2, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16))
-        save_figure(figure, path)
-
-    def csv(self) -> str:
-        """The data as CSV: a row for each x, a column for each line and for the ends of its band."""
-        columns = [(self.x_label, self.x)]
-        for line in self.lines:
-            columns.append((line.name, line.y))
-            if line.low is not None and line.high is not None:
-                columns += [(f"{line.name} (low)", line.low), (f"{line.name} (high)", line.high)]
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([name for name, _ in columns])
-        writer.writerows(zip(*(values for _, values in columns), strict=True))
-        return text.getvalue()
-
-
-@dataclass(frozen=True)
-class BarFigure:
-    """A figure with a bar for each group (along x) and series; ``paper[series][i]`` is the paper's value, a line across the bar."""
-
-    name: str
-    title: str
-    y_label: str
-    groups: Sequence[str]
-    series: Mapping[str, Sequence[float]]
-    paper: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
-
-    def draw(self, path: str) -> None:
-        """Write the figure in the format of the path's suffix."""
-        figure, axes = new_figure(8.4)
-        width = 0.8 / max(1, len(self.series))
-        for number, (name, values) in enumerate(self.series.items()):
-            style = LINE_STYLES[number % len(LINE_STYLES)]
-            middle = [x - 0.4 + (number + 0.5) * width for x in range(len(self.groups))]
-            axes.bar(middle, values, 0.9 * width, label=name, color=style["color"], alpha=0.85)
-            if name in self.paper:
-                label = "paper" if number == len(self.series) - 1 else None
-                axes.hlines(
-                    self.paper[name],
-                    [x - 0.45 * width for x in middle],
-                    [x + 0.45 * width for x in middle],
-                    color="black",
-                    linewidth=2,
-                    label=label,
-                )
-        axes.set(ylabel=self.y_label, title=self.title)
-        axes.set_xticks(range(len(self.groups)), self.groups)
-        axes.legend(frameon=False, ncols=len(self.series) + 1, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.08))
-        save_figure(figure, path)
-
-    def csv(self) -> str:
-        """The data as CSV: a row for each bar, with group, series, our value and the paper's."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["group", "series", "ours", "paper"])
-        for name, values in self.series.items():
-            printed = self.paper.get(name) or [""] * len(values)
-            writer.writerows(zip(self.groups, [name] * len(values), values, printed, strict=True))
-        return text.getvalue()
 
 
 class Summary(NamedTuple):

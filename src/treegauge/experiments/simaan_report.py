@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from treegauge.errors import UnknownName
-from treegauge.experiments.experiment import ExperimentFigure, ExperimentReport, Work
+from treegauge.experiments.experiment import ExperimentReport, Work
 from treegauge.experiments.parsing import parse_with_checkpoint
 from treegauge.experiments.presentation import (
-    BarFigure,
     CriterionTest,
-    Line,
-    LineFigure,
     RateTests,
     criterion_table,
     criterion_test,
@@ -31,6 +28,7 @@ from treegauge.grammar.lexicon import with_unknown
 from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise import collapse_unaries, expand_unaries, mh, pipeline, unmh, unmrl
 from treegauge.parsing.parser import Parser, Sentence
+from treegauge.reports.figures import PAPER_LINES, Figure, Series
 from treegauge.scoring.evaluation import score
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
@@ -178,13 +176,14 @@ def curve_table(points: Sequence[CurvePoint]) -> Table:
     return Table("F by MPP, as the training trees grow in number", columns, rows, percent=columns[1:])
 
 
-def curve_figure(points: Sequence[CurvePoint], corpus: str) -> LineFigure:
+def curve_figure(points: Sequence[CurvePoint], corpus: str) -> Figure:
     lines = [
-        Line(f"{name}, {kind}", [100 * getattr(point, attribute)[name].f1 for point in points])
+        Series(f"{name}, {kind}", [getattr(point, attribute)[name].f1 for point in points])
         for attribute, kind in (("words", "words"), ("tags", "gold tags"))
         for name in GRAMMARS
     ]
-    return LineFigure("curve", f"F by MPP: {corpus}", "trees to train on", "F (%)", [point.trees for point in points], lines)
+    trees, what = [point.trees for point in points], "trees to train on"
+    return Figure("curve", "lines", f"F by MPP: {corpus}", list(map(str, trees)), lines, what, "F", percent=True, key=what, x=trees)
 
 
 def curve_note(points: Sequence[CurvePoint]) -> str:
@@ -281,7 +280,7 @@ def experiment_report(corpus: str, outcome: Outcome) -> ExperimentReport:
         for criterion in CRITERIA
     ]
     tables = [_table(outcome, own), _criteria(verdicts), _tests(outcome), _same(outcome.same), _original(outcome)]
-    figures: list[ExperimentFigure] = [_figure(corpus, own)]
+    figures: list[Figure] = [_figure(corpus, own)]
     if outcome.points:
         tables.append(curve_table(outcome.points))
         figures.append(curve_figure(outcome.points, corpus))
@@ -338,12 +337,13 @@ def _same(same: RateTests) -> Table:
     return Table(title, columns, tuple(rows), percent=columns[1:4])
 
 
-def _figure(corpus: str, own: Mapping[tuple[str, ...], Sequence[Any]]) -> BarFigure:
-    def percent(rows: Mapping[tuple[str, ...], Sequence[Any]], name: str) -> list[float]:
-        return [100 * float(rows[grammar, name][2]) for grammar in GRAMMARS]
+def _figure(corpus: str, own: Mapping[tuple[str, ...], Sequence[Any]]) -> Figure:
+    def f1(rows: Mapping[tuple[str, ...], Sequence[Any]], name: str) -> list[float]:
+        return [float(rows[grammar, name][2]) for grammar in GRAMMARS]
 
-    series = [{name: percent(rows, name) for name in ALGORITHMS.values()} for rows in (own, PAPER)]
-    return BarFigure("f1", f"F of four algorithms on two grammars: {corpus}", "F (%)", GRAMMARS, *series)
+    series = [Series(name, f1(own, name), paper=f1(PAPER, name)) for name in ALGORITHMS.values()]
+    title = f"F of four algorithms on two grammars: {corpus}"
+    return Figure("f1", "columns", title, GRAMMARS, series, PAPER_LINES, "F", percent=True, key="grammar")
 
 
 def _notes(corpus: str, outcome: Outcome, verdicts: Sequence[CriterionTest]) -> list[str]:

@@ -25,6 +25,7 @@ _WIDTH, _HEIGHT = 940.0, 290.0
 _LEFT, _RIGHT, _BOTTOM = 48.0, 14.0, 40.0
 _LONGEST_LABEL = 26
 _TOO_CLOSE = 7
+_MOST_MARKERS = 30
 _TITLE = 28.0
 _GRID = 'stroke="currentColor" stroke-opacity=".2"'
 
@@ -35,16 +36,20 @@ def figure_svg(figure: Figure, width: float = _WIDTH) -> str:
 
 
 def figure_file(figure: Figure, width: float = 700.0) -> str:
-    """The figure as the text of an SVG file, on white, with its title above it."""
+    """The figure as the text of an SVG file, on white, with its title and that of the vertical axis above it."""
     chart = figure_svg(figure, width)
-    height = float(chart.partition(' height="')[2].partition('"')[0]) + _TITLE
+    axis = f"{figure.y_title} (%)" if figure.percent and figure.y_title else figure.y_title
+    top = _TITLE + (_FONT if axis else 0)
+    height = float(chart.partition(' height="')[2].partition('"')[0]) + top
+    font = 'font-family="sans-serif" fill="currentColor"'
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_px(width)}" height="{_px(height)}" color="#1d2129">',
             '<rect width="100%" height="100%" fill="white"/>',
             f'<text x="{_px(width / 2)}" y="18" text-anchor="middle" font-family="sans-serif" font-size="14" fill="currentColor">'
             f"{escape_xml(figure.title)}</text>",
-            chart.replace("<svg ", f'<svg y="{_px(_TITLE)}" ', 1),
+            *([f'<g {font} font-size="{_FONT}">{_text(8, top, axis, anchor="start")}</g>'] if axis else []),
+            chart.replace("<svg ", f'<svg y="{_px(top)}" ', 1),
             "</svg>\n",
         ]
     )
@@ -193,9 +198,10 @@ def _line_chart(figure: Figure, width: float) -> str:
     """A chart with a line and markers for each series, over the names in order."""
     names, series, percent = figure.names, figure.series, figure.percent
     body, top = _legend(series, _LEFT, 4, width - _RIGHT, lines=True)
-    scale = Scale.around((value for one in series for value in one.values), _HEIGHT - _BOTTOM, top + 10, zero=figure.zero)
+    scale = Scale.around(_all_values(series), _HEIGHT - _BOTTOM, top + 10, zero=figure.zero)
     last_label = _text_width(clean(names[-1], _LONGEST_LABEL)) if names else 0.0
-    x = _places(len(names), _LEFT + 16, width - max(_RIGHT + 16, last_label / 2 + 4))
+    x = _places(figure.x or range(len(names)), _LEFT + 16, width - max(_RIGHT + 16, last_label / 2 + 4))
+    every = 1 if len(names) <= _MOST_MARKERS else len(names) // (_MOST_MARKERS // 2)
     body += _grid(scale, width, percent)
     if scale.low < 0 < scale.high:
         body.append(f'<path class="zero" stroke="currentColor" d="M{_px(_LEFT)} {_px(scale.at(0))}H{_px(width - _RIGHT)}"/>')
@@ -204,15 +210,25 @@ def _line_chart(figure: Figure, width: float) -> str:
         points = [(at, scale.at(value)) for at, value in zip(x, one.values, strict=True) if math.isfinite(value)]
         line = "L".join(f"{_px(at)} {_px(y)}" for at, y in points)
         body.append(f'<g class="{series_class(number)}">')
+        body += _band(one, x, scale, _fill(number))
         if len(points) > 1:
             body.append(f'<path class="line" d="M{line}" fill="none" {_stroke(number)} stroke-width="1.8"/>')
         body += [
             marker(number, at, scale.at(value), f"{one.name}, {name}: {_value_text(value, percent)}", 3.6)
-            for name, at, value in zip(names, x, one.values, strict=True)
+            for name, at, value in list(zip(names, x, one.values, strict=True))[::every]
             if math.isfinite(value)
         ]
         body.append("</g>")
     return _frame(f"{figure.title}: {_in_words(names, series, percent)}", body, width, _HEIGHT)
+
+
+def _band(series: Series, x: Sequence[float], scale: Scale, fill: str) -> list[str]:
+    """The pale band between the lower and the upper ends of a line's intervals, if it has any."""
+    if not series.low:
+        return []
+    there = [f"{_px(at)} {_px(scale.at(high))}" for at, high in zip(x, series.high, strict=True)]
+    back = [f"{_px(at)} {_px(scale.at(low))}" for at, low in zip(x, series.low, strict=True)]
+    return [f'<path class="band" d="M{"L".join([*there, *reversed(back)])}z" {fill} fill-opacity=".12"/>']
 
 
 def _point_chart(figure: Figure, width: float) -> str:
@@ -228,8 +244,7 @@ def _point_chart(figure: Figure, width: float) -> str:
     body, top = _legend(series, left, 4, width - _RIGHT, lines=False)
     row = (11 * len(series) + 12) if with_intervals else 22
     bottom = top + 12 + row * len(names)
-    values = [value for one in series for part in (one.values, one.low, one.high) for value in part]
-    scale = Scale.around(values, left + 8, width - _RIGHT - 12, zero=zero, ticks=7 if width > 500 else 4)
+    scale = Scale.around(_all_values(series), left + 8, width - _RIGHT - 12, zero=zero, ticks=7 if width > 500 else 4)
     for tick in scale.ticks():
         body.append(f'<path class="grid" {_GRID} d="M{_px(scale.at(tick))} {_px(top + 6)}V{_px(bottom)}"/>')
         body.append(_text(scale.at(tick), bottom + 1.4 * _FONT, scale.label(tick, percent=percent), kind="tick"))
@@ -291,7 +306,7 @@ def _column_chart(figure: Figure, width: float) -> str:
     """A chart with columns side by side for each name; every second series is paler, and each column has the series' marker."""
     names, series, percent = figure.names, figure.series, figure.percent
     body, top = _legend(series, _LEFT, 4, width - _RIGHT, lines=False)
-    scale = Scale.around((value for one in series for value in one.values), _HEIGHT - _BOTTOM, top + 16, zero=True)
+    scale = Scale.around(_all_values(series), _HEIGHT - _BOTTOM, top + 16, zero=True)
     body += _grid(scale, width, percent)
     room = (width - _RIGHT - _LEFT) / max(len(names), 1)
     column = min(0.8 * room / max(len(series), 1), 36)
@@ -310,6 +325,11 @@ def _column_chart(figure: Figure, width: float) -> str:
             if column >= 8:
                 body.append(marker(number, x + column / 2, y - 7, title, 3.4))
         body.append("</g>")
+        for middle, value in zip(middles, one.paper, strict=False):
+            x = middle + column * (number - len(series) / 2)
+            title = f"<title>{escape_xml(one.name)}, paper: {_value_text(value, percent)}</title>"
+            look = f'class="paper" stroke="currentColor" stroke-width="2" d="M{_px(x)} {_px(scale.at(value))}h{_px(column)}"'
+            body.append(f"<path {look}>{title}</path>")
     return _frame(f"{figure.title}: {_in_words(names, series, percent)}", body, width, _HEIGHT)
 
 
@@ -323,18 +343,27 @@ def _grid(scale: Scale, width: float, percent: bool) -> list[str]:
     return elements
 
 
-def _places(count: int, first: float, last: float) -> list[float]:
-    return [(first + last) / 2] if count == 1 else [first + (last - first) * index / max(count - 1, 1) for index in range(count)]
+def _all_values(series: Sequence[Series]) -> list[float]:
+    return [value for one in series for part in (one.values, one.low, one.high, one.paper) for value in part]
+
+
+def _places(x: Sequence[float], first: float, last: float) -> list[float]:
+    """The pixels of some numbers, of which the first is the smallest and the last the largest."""
+    if len(x) < 2:
+        return [(first + last) / 2] * len(x)
+    return [first + (last - first) * (value - x[0]) / (x[-1] - x[0]) for value in x]
 
 
 def _x_labels(names: Sequence[str], places: Sequence[float], title: str, width: float) -> list[str]:
     """The names below the chart, as many as fit, and the title of the axis."""
     widest = max((_text_width(clean(name, _LONGEST_LABEL)) for name in names), default=0.0) + 8
-    room = (places[-1] - places[0]) / (len(places) - 1) if len(places) > 1 else width
-    every = max(1, math.ceil(widest / max(room, 1.0)))
     y = _HEIGHT - _BOTTOM + 1.4 * _FONT
-    shown = itertools.islice(zip(places, names, strict=True), 0, None, every)
-    labels = [_text(place, y, clean(name, _LONGEST_LABEL), kind="tick") for place, name in shown]
+    labels: list[str] = []
+    free = -math.inf
+    for place, name in zip(places, names, strict=True):
+        if place >= free:
+            labels.append(_text(place, y, clean(name, _LONGEST_LABEL), kind="tick"))
+            free = place + widest - 1e-9
     return [*labels, *([_text((_LEFT + width - _RIGHT) / 2, y + 1.3 * _FONT, title)] if title else [])]
 
 

@@ -1,7 +1,7 @@
 """Figures as values: names along an axis, and a series of numbers for each system.
 
-:mod:`treegauge.reports.charts` draws them as SVG for pages, without any plotting library; :mod:`treegauge.reports.plots` draws the
-same figures with matplotlib (the extra ``[plot]``) for papers. Their data can be written as CSV.
+:mod:`treegauge.reports.charts` draws them as SVG, without any plotting library; :mod:`treegauge.reports.plots` writes that to
+files, for papers also as PDF and PNG. Their data can be written as CSV.
 """
 
 from __future__ import annotations
@@ -22,16 +22,23 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
 """The dash patterns of the lines, used in turn."""
 
+PAPER_LINES = "dark lines: the paper"
+"""The words below a figure of columns that has a paper's values."""
+
 FigureKind = Literal["lines", "points", "columns"]
 
 
 class Series(NamedTuple):
-    """A system's name and its values, nan where one is missing; ``low`` and ``high`` are the ends of their intervals, if any."""
+    """A system's name and its values, nan where one is missing; ``low`` and ``high`` are the ends of their intervals, if any.
+
+    ``paper`` are the values that a paper gives, drawn as lines across the columns.
+    """
 
     name: str
     values: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
+    paper: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Figure:
 
     ``lines`` connects the values over names in order; ``points`` has a row for each name; ``columns`` is for counts. ``percent``
     shows fractions times 100; ``zero`` puts 0 on the axis. ``name`` is the stem of file names, ``key`` the head of the first column
-    of the CSV.
+    of the CSV. ``x`` are the places of the names of lines if they are not at equal distances.
     """
 
     name: str
@@ -53,6 +60,7 @@ class Figure:
     percent: bool = False
     zero: bool = False
     key: str = "name"
+    x: Sequence[float] = ()
 
     def csv(self) -> str:
         """The data as CSV: a row for each name, columns for the values of each series and the ends of its intervals.
@@ -67,6 +75,8 @@ class Figure:
             columns.append((one.name, one.values))
             if one.low:
                 columns += [(f"{one.name} (low)", one.low), (f"{one.name} (high)", one.high)]
+            if one.paper:
+                columns.append((f"{one.name} (paper)", one.paper))
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([self.key, *(name for name, _ in columns)])

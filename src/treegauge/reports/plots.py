@@ -1,6 +1,7 @@
-"""Figures as files for papers, with the same bytes for the same data.
+"""Pictures as files, with the same bytes for the same data: SVG as it is drawn, PDF and PNG from the same SVG by matplotlib.
 
-SVG is drawn as on the report's page; PDF and PNG are drawn by matplotlib (the extra ``[plot]``).
+matplotlib (the extra ``[plot]``) draws the elements that our own pictures consist of: rectangles, circles, paths and text, with
+colours, dashes and positions as attributes. It knows no style sheets; those of our pictures repeat what the attributes say.
 """
 
 from __future__ import annotations
@@ -8,41 +9,33 @@ from __future__ import annotations
 import importlib
 import io
 import math
-from collections.abc import Callable, Mapping
+import re
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from treegauge.errors import MissingExtra, UsageError
 from treegauge.io.writing import write_bytes
 from treegauge.reports.charts import figure_file
-from treegauge.reports.figures import COLOURS, Figure
+from treegauge.reports.figures import Figure
 
-LINE_STYLES = [
-    # Markers and dashes distinguish the systems in grey print.
-    {"color": colour, "marker": marker, "linestyle": line}
-    for colour, marker, line in zip(
-        COLOURS,
-        ["o", "s", "^", "D", "v", "P", "X", "*", "<", ">"],
-        ["-", "--", "-.", ":", "-", "--", "-.", ":", "-", "--"],
-        strict=True,
-    )
-]
-_MOST_NAMES = 20
+_DPI = 100
+_POINTS = 72 / _DPI
+_NARROWER = 0.9
+"""matplotlib's own font is wider than the fonts for which pictures are laid out."""
+_LARGEST = {"png": 30_000 / 2, "pdf": 200 * _DPI}
+"""The largest side of a picture, in pixels of its layout: 30,000 pixels of PNG, 200 inches of PDF."""
+_INHERITED = (
+    *("fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "stroke-opacity"),
+    *("font-size", "font-weight", "text-anchor", "color"),
+)
+_COMMAND = re.compile(r"([a-zA-Z])([^a-zA-Z]*)")
+_NUMBER = re.compile(r"-?\.?\d[\d.]*")
 
-
-def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Any, Any]:
-    """A matplotlib figure and its axes, drawn without a screen."""
-    try:
-        matplotlib: Any = importlib.import_module("matplotlib")
-        make_figure: Any = importlib.import_module("matplotlib.figure").Figure
-    except ImportError:
-        raise MissingExtra("a plot", "plot") from None
-    matplotlib.rcParams.update({"svg.hashsalt": "treegauge", "svg.fonttype": "none", "pdf.fonttype": 42})
-    figure = make_figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", linewidth=0.4, alpha=0.6)
-    return figure, axes
+_Style = dict[str, str]
+_Element = ElementTree.Element
 
 
 def figure_format(path: str | Path) -> str:
@@ -57,23 +50,11 @@ def figure_format(path: str | Path) -> str:
     return suffix
 
 
-def save_figure(figure: Any, path: str | Path) -> Path:
-    """Write a matplotlib figure as SVG, PDF or PNG by the file's suffix, without a date, which would differ in every run."""
-    path, data = Path(path), io.BytesIO()
-    form = figure_format(path)
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    figure.savefig(data, format=form, metadata=metadata, dpi=160)
-    write_bytes(data.getvalue(), path)
-    return path
-
-
 def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> list[Path]:
     """Draw a figure into a file (SVG, PDF or PNG by its suffix) and, with ``data``, write its data beside it; returns the files."""
     path = Path(path)
-    if path.suffix.lower() == ".svg":
-        write_bytes(figure_file(figure).encode("utf-8", "replace"), path)
-    else:
-        _plot(figure, path)
+    svg, form = figure_file(figure), figure_format(path)
+    write_bytes(svg.encode("utf-8", "replace") if form == "svg" else draw_svg_as(svg, form), path)
     written = [path]
     if data:
         table = path.with_suffix(".csv")
@@ -82,79 +63,152 @@ def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> lis
     return written
 
 
-def _plot(figure: Figure, path: Path) -> None:
-    """Draw a figure with matplotlib."""
-    height = 4.2 if figure.kind != "points" else 1.2 + len(figure.names) * _row_height(figure)
-    canvas, axes = new_figure(height=max(height, 2.0))
-    _DRAW[figure.kind](figure, axes)
-    axes.set_title(figure.title, fontsize="medium")
-    if len(figure.series) > 1:
-        axes.legend(frameon=False, fontsize="small")
-    save_figure(canvas, path)
+def draw_svg_as(svg: str, form: str) -> bytes:
+    """One of our SVG pictures as PDF or PNG, without a date, so that the same picture gives the same bytes."""
+    root = ElementTree.fromstring(svg)
+    width, height = (float(root.attrib[side]) for side in ("width", "height"))
+    if max(width, height) > _LARGEST[form]:
+        raise UsageError(
+            f"a picture of {width:g} by {height:g} pixels is too large for {form.upper()}: choose fewer sentences, or draw SVG"
+        )
+    canvas = _Canvas(width, height)
+    with warnings.catch_warnings():
+        # A character that no installed font has is drawn as a box; a warning would add nothing.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        canvas.draw(root, 0.0, 0.0, {"fill": "black", "color": "#1b1b1b", "font-size": "14"})
+        return canvas.bytes(form)
 
 
-def _row_height(figure: Figure) -> float:
-    return 0.13 * len(figure.series) + 0.14 if any(one.low for one in figure.series) else 0.28
+class _Canvas:
+    """A matplotlib figure whose data coordinates are pixels, the first row at the top."""
+
+    def __init__(self, width: float, height: float) -> None:
+        try:
+            self._matplotlib: Any = importlib.import_module("matplotlib")
+            make_figure: Any = importlib.import_module("matplotlib.figure").Figure
+            self._patches: Any = importlib.import_module("matplotlib.patches")
+            self._path: Any = importlib.import_module("matplotlib.path").Path
+            self._text: Any = importlib.import_module("matplotlib.textpath")
+        except ImportError:
+            raise MissingExtra("a PNG or PDF picture", "plot") from None
+        self._matplotlib.rcParams["pdf.fonttype"] = 42
+        self._figure = make_figure(figsize=(width / _DPI, height / _DPI), facecolor="white")
+        self._axes = self._figure.add_axes((0, 0, 1, 1))
+        self._axes.set(xlim=(0, width), ylim=(height, 0))
+        self._axes.axis("off")
+
+    def bytes(self, form: str) -> bytes:
+        """The picture in a format; a PNG has two pixels for each one of the layout."""
+        about = {"Software": "treegauge"} if form == "png" else {"Creator": "treegauge", "Producer": None, "CreationDate": None}
+        data = io.BytesIO()
+        self._figure.savefig(data, format=form, dpi=2 * _DPI, metadata=about)
+        return data.getvalue()
+
+    def draw(self, element: _Element, x: float, y: float, style: _Style) -> None:
+        """Draw an element and those inside it, moved by ``x`` and ``y``; what it does not say is inherited from ``style``."""
+        said = element.attrib
+        style = style | {name: said[name] for name in _INHERITED if name in said}
+        style["opacity"] = str(float(style.get("opacity", "1")) * float(said.get("opacity", "1")))
+        name = element.tag.rpartition("}")[2]
+        if name in ("svg", "g"):
+            if name == "svg":
+                x, y = x + float(said.get("x", "0")), y + float(said.get("y", "0"))
+            elif moved := _NUMBER.findall(said.get("transform", "")):
+                x, y = x + float(moved[0]), y + float(moved[1])
+            for part in element:
+                self.draw(part, x, y, style)
+        elif name == "text":
+            self._draw_text(element, x + float(said["x"]), y + float(said["y"]), style)
+        elif name == "rect":
+            # The paper below a picture has the picture's size, in pixels or in percent, and the canvas is white already.
+            if "x" in said:
+                shape = (x + float(said["x"]), y + float(said["y"])), float(said["width"]), float(said["height"])
+                self._add(self._patches.Rectangle(*shape, **self._look(style)))
+        elif name == "circle":
+            self._add(self._patches.Circle((x + float(said["cx"]), y + float(said["cy"])), float(said["r"]), **self._look(style)))
+        elif name == "path":
+            points, codes = zip(*_path_points(said["d"], x, y), strict=True)
+            self._add(self._patches.PathPatch(self._path(points, codes), **self._look(style)))
+
+    def _add(self, patch: Any) -> None:
+        self._axes.add_artist(patch)
+
+    def _look(self, style: _Style) -> dict[str, Any]:
+        fill, stroke = _colour(style, "fill"), _colour(style, "stroke")
+        dashes = [_POINTS * float(number) for number in style.get("stroke-dasharray", "").split()]
+        width = _POINTS * float(style.get("stroke-width", "1"))
+        return {
+            "facecolor": fill or (0, 0, 0, 0),
+            "edgecolor": stroke or (0, 0, 0, 0),
+            "linewidth": width if stroke else 0,
+            "linestyle": (0, dashes) if dashes else "-",
+        }
+
+    def _draw_text(self, element: _Element, x: float, y: float, style: _Style) -> None:
+        """Draw a line of text, whose parts may have colours of their own and be moved to the right."""
+        parts = [(element.text or "", 0.0, style)]
+        for part in element:
+            own = style | {name: part.attrib[name] for name in _INHERITED if name in part.attrib}
+            parts += [(part.text or "", float(part.get("dx", "0")), own), (part.tail or "", 0.0, style)]
+        parts = [part for part in parts if part[0]]
+        widths = [self._width(text, own) for text, _, own in parts]
+        whole = sum(widths) + sum(moved for _, moved, _ in parts)
+        x -= {"start": 0.0, "middle": whole / 2, "end": whole}[style.get("text-anchor", "start")]
+        for (text, moved, own), width in zip(parts, widths, strict=True):
+            # Without parse_math=False, a dollar sign would begin a formula.
+            self._axes.text(x + moved, y, text, color=_colour(own, "fill"), parse_math=False, **self._font(own))
+            x += moved + width
+
+    def _font(self, style: _Style) -> dict[str, Any]:
+        weight = "bold" if style.get("font-weight", "normal") in ("600", "bold") else "normal"
+        return {"fontsize": _NARROWER * _POINTS * float(style["font-size"]), "weight": weight, "va": "baseline"}
+
+    def _width(self, text: str, style: _Style) -> float:
+        font = self._font(style)
+        properties = importlib.import_module("matplotlib.font_manager").FontProperties(size=font["fontsize"], weight=font["weight"])
+        return self._text.text_to_path.get_text_width_height_descent(text, properties, ismath=False)[0] / _POINTS
 
 
-def _axis_values(values: Any, figure: Figure) -> list[float]:
-    """The values as the axis shows them, in percent if the figure is."""
-    return [100 * value if figure.percent else value for value in values]
+def _colour(style: _Style, name: str) -> tuple[str, float] | None:
+    """The colour of a fill or stroke with its opacity; None if there is none."""
+    colour = style.get(name, "none")
+    if colour == "none":
+        return None
+    opacity = float(style.get(f"{name}-opacity", "1")) * float(style["opacity"])
+    return (style["color"] if colour == "currentColor" else colour), opacity
 
 
-def _draw_lines(figure: Figure, axes: Any) -> None:
-    places = list(range(len(figure.names)))
-    for number, one in enumerate(figure.series):
-        style = LINE_STYLES[number % len(LINE_STYLES)]
-        axes.plot(places, _axis_values(one.values, figure), label=one.name, markersize=4, linewidth=1.4, **style)
-    values = [value for one in figure.series for value in one.values if math.isfinite(value)]
-    if min(values, default=0.0) < 0 < max(values, default=0.0):
-        axes.axhline(0, color="black", linewidth=0.8)
-    elif figure.zero:
-        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if min(values, default=0.0) < 0 else 0.0)
-    every = max(1, -(-len(places) // _MOST_NAMES))
-    axes.set_xticks(places[::every], list(figure.names)[::every], rotation=30 if max(map(len, figure.names), default=0) > 4 else 0)
-    axes.set(xlabel=figure.x_title, ylabel=_with_unit(figure.y_title, figure))
+_MOVE, _LINE, _CURVE, _CLOSE = 1, 2, 3, 79
+"""matplotlib's codes of the parts of a path."""
 
 
-def _draw_points(figure: Figure, axes: Any) -> None:
-    rows = len(figure.names)
-    step = 0.7 / max(len(figure.series), 1)
-    for number, one in enumerate(figure.series):
-        style = LINE_STYLES[number % len(LINE_STYLES)]
-        offset = step * (number - (len(figure.series) - 1) / 2)
-        places = [index + offset for index in range(rows)]
-        values = _axis_values(one.values, figure)
-        options: dict[str, Any] = {"color": style["color"], "marker": style["marker"], "linestyle": "none", "markersize": 4}
-        if one.low:
-            low, high = _axis_values(one.low, figure), _axis_values(one.high, figure)
-            below = [max(value - end, 0.0) for value, end in zip(values, low, strict=True)]
-            above = [max(end - value, 0.0) for value, end in zip(values, high, strict=True)]
-            axes.errorbar(values, places, xerr=[below, above], label=one.name, capsize=2, elinewidth=1, **options)
+def _path_points(d: str, left: float, top: float) -> Iterator[tuple[tuple[float, float], int]]:
+    """The points of a path and matplotlib's code of each; arcs are half circles, as around a pill.
+
+    >>> list(_path_points("M1 2h3V5z", 0, 0))
+    [((1.0, 2.0), 1), ((4.0, 2.0), 2), ((4.0, 5.0), 2), ((1.0, 2.0), 79)]
+    """
+    x = y = 0.0
+    start = x, y
+    for command, rest in _COMMAND.findall(d):
+        numbers = [float(number) for number in _NUMBER.findall(rest)]
+        lower = command.lower()
+        dx, dy = (x, y) if command.islower() else (0.0, 0.0)
+        if lower == "z":
+            yield (left + start[0], top + start[1]), _CLOSE
+        elif lower in "hv":
+            x, y = (dx + numbers[0], y) if lower == "h" else (x, dy + numbers[0])
+            yield (left + x, top + y), _LINE
+        elif lower == "a":
+            radius, end = numbers[0], (dx + numbers[5], dy + numbers[6])
+            middle, first = (y + end[1]) / 2, math.copysign(math.pi / 2, y - end[1])
+            for step in range(1, 13):
+                angle = first + math.pi * step / 12
+                yield (left + x + radius * math.cos(angle), top + middle + radius * math.sin(angle)), _LINE
+            x, y = end
         else:
-            axes.plot(values, places, label=one.name, **options)
-    axes.set_yticks(range(rows), list(figure.names))
-    axes.invert_yaxis()
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x", linewidth=0.4, alpha=0.6)
-    if figure.zero:
-        axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
-    axes.set(xlabel=_with_unit(figure.x_title, figure))
-
-
-def _draw_columns(figure: Figure, axes: Any) -> None:
-    width = 0.8 / max(len(figure.series), 1)
-    for number, one in enumerate(figure.series):
-        middle = [index - 0.4 + (number + 0.5) * width for index in range(len(figure.names))]
-        hatch = "" if number % 2 == 0 else "///"
-        axes.bar(middle, _axis_values(one.values, figure), 0.9 * width, label=one.name, color=COLOURS[number % len(COLOURS)],
-                 hatch=hatch, edgecolor="white", linewidth=0.3)  # fmt: skip
-    axes.set_xticks(range(len(figure.names)), list(figure.names))
-    axes.set(xlabel=figure.x_title, ylabel=_with_unit(figure.y_title, figure))
-
-
-def _with_unit(title: str, figure: Figure) -> str:
-    return f"{title} (%)" if figure.percent and title and "%" not in title else title or ("%" if figure.percent else "")
-
-
-_DRAW: Mapping[str, Callable[[Figure, Any], None]] = {"lines": _draw_lines, "points": _draw_points, "columns": _draw_columns}
+            points = [(dx + numbers[i], dy + numbers[i + 1]) for i in range(0, len(numbers), 2)]
+            code = {"m": _MOVE, "l": _LINE, "q": _CURVE}[lower]
+            yield from (((left + a, top + b), code) for a, b in points)
+            x, y = points[-1]
+            start = (x, y) if lower == "m" else start
