@@ -18,7 +18,7 @@ from treegauge.learning import BracketedSentences, LearningSettings, learn
 from treegauge.learning.latent import TrainingSettings, train_latent
 from treegauge.learning.latent.split_merge import Schedule
 from treegauge.parsing import Forest
-from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.parsing.parser import Parser, Sentence
 
 OLD = Path(__file__).parent / "written_by_0_2"
