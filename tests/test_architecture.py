@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
     {"_lazy", "errors", "spelling"},
+    {"compilation"},
     {"tables", "compiled"},
     {"trees", "presets"},
     {"io", "alignment"},

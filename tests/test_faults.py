@@ -531,36 +531,6 @@ def test_workers_killed_while_they_start_are_started_again(monkeypatch: pytest.M
 DAMAGES: list[Callable[[bytes], bytes]] = [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: bytes(len(data))]
 
 
-@pytest.mark.slow
-def test_a_damaged_kernel_is_compiled_again(tmp_path: Path) -> None:
-    """Six kernels; of three the index is damaged, of three the code, each in another way."""
-    cases = [(suffix, damage) for suffix in (".nbi", ".nbc") for damage in DAMAGES]
-    for number in range(len(cases)):
-        (tmp_path / f"kernel_{number}.py").write_text(
-            f"from treegauge.parsing.jit import kernel\n\n@kernel\ndef twice(x):\n    return 2 * x + {number}\n\nprint(twice(21))\n"
-        )
-    (tmp_path / "all_of_them.py").write_text("".join(f"import kernel_{number}\n" for number in range(len(cases))))
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-
-    def result() -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "all_of_them.py"]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, text=True)
-
-    right = [str(42 + number) for number in range(len(cases))]
-    assert result().stdout.split() == right
-    damaged: list[str] = []
-    for number, (suffix, damage) in enumerate(cases):
-        stored = list((tmp_path / "cache").rglob(f"kernel_{number}.*{suffix}"))
-        assert stored
-        for path in stored:
-            path.write_bytes(damage(path.read_bytes()))
-            damaged.append(path.name)
-    again = result()
-    assert again.stdout.split() == right
-    assert [name for name in damaged if f"a stored kernel is damaged ({name})" not in again.stderr] == []
-    assert result().stderr == ""
-
-
 def test_a_damaged_scoring_kernel_is_thrown_away_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

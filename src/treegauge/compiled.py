@@ -32,6 +32,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from treegauge.compilation import DamagedKernelCache
+
 _SEAL = hashlib.sha256().digest_size
 _PACKAGE = Path(__file__).parent
 _MODES = ("background", "never", "now")
@@ -39,10 +41,6 @@ _MODES = ("background", "never", "now")
 _MODULES = ("treegauge.io.scan_kernels", "treegauge.metrics.count_kernels")
 
 Kernel = Callable[..., int]
-
-
-class DamagedKernelCache(UserWarning):
-    """A stored kernel differs from what was written: it is removed, and compiled again."""
 
 
 class Kernels:

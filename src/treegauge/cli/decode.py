@@ -11,10 +11,10 @@ import click
 
 from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._group import Command
+from treegauge.compilation import report_compiling, when_compiling
 from treegauge.errors import FormatError, NoTree
 from treegauge.io.writing import write_chunks
 from treegauge.parsing.chart_files import read_charts
-from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import kbest_line
 from treegauge.parsing.span_charts import KINDS, SPAN_OBJECTIVES, SpanChart
 from treegauge.tables import number_of, plain

@@ -17,6 +17,7 @@ from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import load_grammar
 from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
+from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics
@@ -29,7 +30,6 @@ from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.learning.loop import StartResult, work_on_starts
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
-from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.presets import load_preset
 from treegauge.tables import number_of, plain
 

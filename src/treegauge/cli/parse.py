@@ -20,6 +20,7 @@ from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import jobs_option, number_of_jobs
+from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
@@ -27,7 +28,6 @@ from treegauge.io.sources import ReadOptions
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
-from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, settings_from_notes
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser

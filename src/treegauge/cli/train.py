@@ -89,9 +89,9 @@ def command(
     if output in (None, "-"):
         raise UsageError("a model is a file: give -o FILE")
     check_writable(output)
+    from treegauge.compilation import report_compiling, when_compiling
     from treegauge.grammar.latent.model import save_latent
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
-    from treegauge.parsing.jit import report_compiling, when_compiling
 
     settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=number_of_jobs(jobs, IN_PROCESS))
     if grammars is not None:

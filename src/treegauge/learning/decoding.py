@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.compilation import Floats, Ints, kernel
 from treegauge.learning.em import DenseGrammar
 from treegauge.learning.kernels import BlockRules, BlockTokens, DenseChart, inside, new_chart, number_cells, outside
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.free import best_spans
-from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.span_trees import spans_below
 from treegauge.trees.tree import Tree
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.compilation import Floats, Ints, helper, kernel
 
 OUT_OF_RANGE = np.inf
 """A mark instead of a sentence's log probability: its numbers do not fit into cells of one scale; it must be counted elsewhere."""
@@ -89,7 +89,7 @@ def new_chart(n: int, N: int, cells: int) -> DenseChart:
     )
 
 
-@kernel
+@helper
 def number_cells(n: int, tokens: BlockTokens, first: int, last: int, cell: Ints) -> int:
     """Number the spans that cross none of the brackets ``first:last``, short spans first. Returns how many there are."""
     for s in range(n):
@@ -111,7 +111,7 @@ def number_cells(n: int, tokens: BlockTokens, first: int, last: int, cell: Ints)
     return number
 
 
-@kernel
+@helper
 def gather_splits(s: int, t: int, chart: DenseChart) -> tuple[int, int]:
     """Put the two cells of each split of [s, t) into ``left`` and ``right``. Returns the number of splits and their largest
     scale."""
@@ -125,14 +125,14 @@ def gather_splits(s: int, t: int, chart: DenseChart) -> tuple[int, int]:
     return m, top if m else 0
 
 
-@kernel
+@helper
 def clear(values: Floats) -> None:
     """Set all values to 0."""
     for i in range(len(values)):
         values[i] = 0.0
 
 
-@kernel
+@helper
 def multiply_splits(m: int, scale: int, chart: DenseChart, x: Floats) -> None:
     """Fill in x, as multiples of BASE ** scale, and the factor of each of the m splits."""
     e, N = chart.inside, chart.inside.shape[1]
@@ -150,7 +150,7 @@ def multiply_splits(m: int, scale: int, chart: DenseChart, x: Floats) -> None:
 # The three loops over all N * N * N rules work on four rows at a time, so that what these share is loaded only once.
 
 
-@kernel
+@helper
 def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
     """Fill in e[A] = sum of P(A -> B C) x[BC]. Returns the largest."""
     largest = 0.0
@@ -173,7 +173,7 @@ def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
     return largest
 
 
-@kernel
+@helper
 def pass_down(P: Floats, f: Floats, y: Floats) -> None:
     """Fill in y[BC] = sum of f[A] P(A -> B C)."""
     clear(y)
@@ -187,7 +187,7 @@ def pass_down(P: Floats, f: Floats, y: Floats) -> None:
             y[bc] += f[a] * P[a, bc]
 
 
-@kernel
+@helper
 def add_rule_counts(chart: DenseChart, waiting: int) -> None:
     """Count the rules over the waiting cells: add f[A] x[BC] of each."""
     x, f = chart.x, chart.f_of_x
@@ -199,7 +199,7 @@ def add_rule_counts(chart: DenseChart, waiting: int) -> None:
             chart.binary[a, bc] += f0 * x[0, bc] + f1 * x[1, bc] + f2 * x[2, bc] + f3 * x[3, bc]
 
 
-@kernel
+@helper
 def inside_cell(c: int, m: int, top: int, grammar: BlockRules, chart: DenseChart) -> bool:
     """Fill in e(s, t, A) = sum of P(A -> B C) x[BC] of cell c. Returns False if the cell's numbers do not fit one scale."""
     e = chart.inside[c]
@@ -214,7 +214,7 @@ def inside_cell(c: int, m: int, top: int, grammar: BlockRules, chart: DenseChart
     return largest == 0 or largest >= _LOW / BASE
 
 
-@kernel
+@helper
 def inside(n: int, first: int, tokens: BlockTokens, grammar: BlockRules, chart: DenseChart) -> bool:
     """Fill in the chart of a sentence whose cells are numbered. Returns False if some cell's numbers do not fit one scale."""
     for s in range(n):
@@ -233,7 +233,7 @@ def inside(n: int, first: int, tokens: BlockTokens, grammar: BlockRules, chart: 
     return True
 
 
-@kernel
+@helper
 def outside_cell(m: int, grammar: BlockRules, f: Floats, chart: DenseChart) -> None:
     """Pass the outside probabilities of a cell down to the cells of its splits."""
     y, e, N = chart.y, chart.inside, len(f)
@@ -248,7 +248,7 @@ def outside_cell(m: int, grammar: BlockRules, f: Floats, chart: DenseChart) -> N
             chart.outside[a, B] += factor * total
 
 
-@kernel
+@helper
 def outside(n: int, cells: int, grammar: BlockRules, chart: DenseChart) -> bool:
     """Fill in f of every cell, and the sentence's counts of binary rules. Returns False if some number is so large that those it is
     multiplied with may have been lost."""
@@ -282,7 +282,7 @@ def outside(n: int, cells: int, grammar: BlockRules, chart: DenseChart) -> bool:
     return True
 
 
-@kernel
+@helper
 def count_sentence(i: int, tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, counts: BlockCounts) -> float:
     """Add the expected counts of sentence ``i``. Returns its log probability, or -inf if a word has no rule, or OUT_OF_RANGE if the
     numbers do not fit or are all 0, either because there is no parse or because they are too small."""

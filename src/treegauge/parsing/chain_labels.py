@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.errors import UsageError
 from treegauge.grammar.binarisation import BinaryGrammar, close
 from treegauge.parsing.chart_layout import Chart, Leaves, cells
-from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.semirings import LOG_SUM
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class LabelPosteriors(NamedTuple):
     some: Floats
 
 
-@kernel
+@helper
 def word_weights(mode: int, s: int, leaves: Leaves, down: TopChains, of_word: Floats) -> float:
     """Fill in the weight of word s below each symbol with only hidden symbols in between. Returns the logarithm of the weights'
     scale."""

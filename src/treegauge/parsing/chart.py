@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
-from treegauge.parsing.chart_layout import Chart, Leaves, Limit, RuleWeights, find
+from treegauge.parsing.chart_layout import Chart, Leaves, Limit, RuleWeights, find_entry
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside_pass import inside
 from treegauge.parsing.outside_pass import Outer, outside
@@ -185,7 +185,7 @@ def _inside_chart(
     unary: Float64,
     log_scale: float,
 ) -> InsideChart:
-    root = find(chart, 0, n, grammar.start) if n else -1
+    root = find_entry(chart, 0, n, grammar.start) if n else -1
     grid = Grid(chart, leaves, grammar.binary, weights.binary, grammar.unary, unary)
     return InsideChart(mode, n, grid, weights, root, log_scale)
 
@@ -227,7 +227,7 @@ def _log_number(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> float:
     ones = leaves._replace(weight=np.zeros_like(leaves.weight))
     n = len(leaves.first) - 1
     chart, *_ = inside(LOG_SUM, n, ones, grammar.binary, logs, limit, 0.0)
-    root = find(chart, 0, n, grammar.start)
+    root = find_entry(chart, 0, n, grammar.start)
     return float(chart.value[root]) if root >= 0 else -math.inf
 
 

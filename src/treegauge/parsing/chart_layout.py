@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.parsing.jit import Bools, Floats, Ints, kernel
+from treegauge.compilation import Bools, Floats, Ints, helper, kernel
 
 
 class Leaves(NamedTuple):
@@ -71,13 +71,19 @@ class Chart(NamedTuple):
     right_row: Floats
 
 
-@kernel
+@helper
 def find(chart: Chart, s: int, t: int, X: int) -> int:
     """The entry of symbol X in the cell of [s, t), or -1."""
     for k in range(chart.first[s, t], chart.last[s, t]):
         if chart.symbol[k] == X:
             return k
     return -1
+
+
+@kernel
+def find_entry(chart: Chart, s: int, t: int, X: int) -> int:
+    """:func:`find` for Python."""
+    return find(chart, s, t, X)
 
 
 @kernel

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.compilation import Bools, Floats, kernel
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.parsing.chart import NO_LIMIT, Tags
 from treegauge.parsing.chart_layout import Chart, Limit
 from treegauge.parsing.forest import Forest
-from treegauge.parsing.jit import Bools, Floats, kernel
 
 if TYPE_CHECKING:
     from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
 from treegauge.parsing.best_first import BestFirst, DerivationEdge
 from treegauge.parsing.chart_layout import Chart, Leaves, find
-from treegauge.parsing.jit import Floats, Ints, helper, kernel
 from treegauge.parsing.semirings import LOG_SUM, MAX, SUM, zero_of
 from treegauge.trees.tree import Child, Tree
 

@@ -17,7 +17,7 @@ from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chain_labels import LabelPosteriors, SpanLabels, label_posteriors
 from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
-from treegauge.parsing.chart_layout import Limit, find, leaf_entries
+from treegauge.parsing.chart_layout import Limit, find_entry, leaf_entries
 from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
 from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.parse_parts import (
@@ -202,7 +202,7 @@ class Forest:
 
     def entry(self, start: int, end: int, symbol: int) -> int:
         """The index of a symbol over a span in the inside chart; -1 if it is not there."""
-        return int(find(self.inside_chart.chart, start, end, symbol))
+        return int(find_entry(self.inside_chart.chart, start, end, symbol))
 
     def leaf_posteriors(self, position: int) -> Iterator[tuple[int, float]]:
         """(symbol, posterior) of each symbol right above a word."""

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from treegauge.compilation import Floats, Ints
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.chain_labels import LabelOrders, SpanLabels, shown_labels
 from treegauge.parsing.derivations import DUMMY, Best
-from treegauge.parsing.jit import Floats, Ints
 from treegauge.parsing.semirings import LOG_SUM
 from treegauge.parsing.span_kernels import best_tree
 from treegauge.trees.tree import Child, Tree

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.chart_layout import Chart, Leaves, Limit, RuleWeights
-from treegauge.parsing.jit import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.parsing.semirings import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
 

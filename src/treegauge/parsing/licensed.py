@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from treegauge.compilation import Floats
 from treegauge.errors import UnknownName
 from treegauge.grammar.pcfg import Rule
 from treegauge.parsing.chain_labels import Chain, shown_labels
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.free import LabelChoice
-from treegauge.parsing.jit import Floats
 from treegauge.parsing.licensed_kernels import Chains, LicensedTable, PartNumbers, best_licensed, best_production
 
 if TYPE_CHECKING:

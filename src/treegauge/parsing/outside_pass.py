@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.compilation import Floats, inline, kernel
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.chart_layout import Chart, RuleWeights
-from treegauge.parsing.jit import Floats, inline, kernel
 from treegauge.parsing.semirings import LOG_SUM, SUM, plus, times, zero_of
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from treegauge.compilation import Floats, Ints, kernel
 from treegauge.parsing.chart_layout import cells
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside_pass import grow
-from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.semirings import LOG_SUM, SUM, dot
 from treegauge.trees.tree import Production

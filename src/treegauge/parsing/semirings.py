@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treegauge.parsing.jit import Floats, inline
+from treegauge.compilation import Floats, inline, inline_in_order
 
 SUM, LOG_SUM, MAX, MODULAR = 0, 1, 2, 3
 SMALLEST, LARGEST = 1e-150, 1e150
@@ -76,3 +76,19 @@ def times(mode: int, x: float, y: float, modulus: float) -> float:
     if mode == MODULAR:
         return (x * y) % modulus
     return x + y
+
+
+@inline_in_order
+def dot_in_order(a: Floats, b: Floats) -> float:
+    """The dot product of two rows of the same length (at least 1), summed from left to right."""
+    total = a[0] * b[0]
+    for i in range(1, len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@inline
+def add_multiple(w: float, row: Floats, to: Floats) -> None:
+    """Add w times a row to another. On slices, whose indices are never negative, such a loop is vectorised."""
+    for i in range(len(to)):
+        to[i] += w * row[i]

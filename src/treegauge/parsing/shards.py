@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines.parts import PartFormat
 from treegauge.io.archive import ArrayStore
 from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import InputKind, read_sentences, sentence_lines
-from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import record
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.compilation import Floats, Ints, helper, kernel
 
 TIE = 1e-12
 BASE = 2.0**256
@@ -38,13 +38,13 @@ class SpanInside(NamedTuple):
     inner_scale: Ints
 
 
-@kernel
+@helper
 def power(difference: int) -> float:
     """BASE ** difference, or 0 if that is too small to change a sum with a term of difference 0."""
     return _POWER[max(difference, -4) + 4]
 
 
-@kernel
+@helper
 def scaled_exp(x: float) -> tuple[float, int]:
     """e ** x as a number between 2 ** -128 and 2 ** 128, and its scale."""
     if x == -np.inf:
@@ -53,7 +53,7 @@ def scaled_exp(x: float) -> tuple[float, int]:
     return np.exp(x - scale * _LOG_BASE), scale
 
 
-@kernel
+@helper
 def normal(x: float, scale: int) -> tuple[float, int]:
     """The same number, with another scale if the product of two has left the range."""
     if x == 0:
@@ -65,8 +65,8 @@ def normal(x: float, scale: int) -> tuple[float, int]:
     return x, scale
 
 
-@kernel
-def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
+@helper
+def _inside(left: Floats, right: Floats, n: int) -> SpanInside:
     """The inside chart of a sentence of n words; the arrays may be larger."""
     A, R, inner = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     a, b, c = (np.full((n + 1, n + 1), _NONE), np.full((n + 1, n + 1), _NONE), np.full((n + 1, n + 1), _NONE))
@@ -98,15 +98,15 @@ def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
     return SpanInside(A, a, R, b, inner, c)
 
 
-@kernel
-def log_partition(chart: SpanInside, n: int) -> float:
+@helper
+def _log_partition(chart: SpanInside, n: int) -> float:
     """log Z, the logarithm of the sum over all trees."""
     x = chart.A[0, n]
     return np.log(x) + chart.A_scale[0, n] * _LOG_BASE if x > 0 else -np.inf
 
 
-@kernel
-def parts_of_spans(n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None:
+@helper
+def _parts(n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None:
     """Fill in the probabilities that each span is a left part, and that it is a right part."""
     A, a, R, b, inner, c = chart
     of_left, of_right = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
@@ -138,16 +138,34 @@ def parts_of_spans(n: int, chart: SpanInside, as_left: Floats, as_right: Floats)
 
 
 @kernel
+def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
+    """The inside chart of one sentence."""
+    return _inside(left, right, n)
+
+
+@kernel
+def log_partition(chart: SpanInside, n: int) -> float:
+    """log Z of one sentence."""
+    return _log_partition(chart, n)
+
+
+@kernel
+def parts_of_spans(n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None:
+    """The probabilities of one sentence's spans as left and as right parts."""
+    _parts(n, chart, as_left, as_right)
+
+
+@kernel
 def marginals_of_batch(
     left: Floats, right: Floats, lengths: Ints, log_z: Floats, as_left: Floats, as_right: Floats, first: int, last: int
 ) -> None:
     """Fill in log Z of the sentences ``first:last`` and, unless ``as_left`` is empty, the posteriors of their parts."""
     for i in range(first, last):
         n = lengths[i]
-        chart = inside_of_spans(left[i], right[i], n)
-        log_z[i] = log_partition(chart, n)
+        chart = _inside(left[i], right[i], n)
+        log_z[i] = _log_partition(chart, n)
         if len(as_left) > 0:
-            parts_of_spans(n, chart, as_left[i], as_right[i])
+            _parts(n, chart, as_left[i], as_right[i])
 
 
 @kernel

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.compilation import Floats, Ints, inline, kernel
 from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, rules_of
 from treegauge.grammar.latent.lexicon import emissions, pair_probabilities
 from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
-from treegauge.parsing.jit import Floats, Ints, add_multiple, dot_in_order, inline, kernel
+from treegauge.parsing.semirings import add_multiple, dot_in_order
 
 LEAST = 1e-6
 """Rows whose largest weight is below this fraction of their rule's largest weight are dropped."""

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.symbols import TAG, BaseGrammar
 from treegauge.parsing.best_first import BestFirst, DerivationEdge
 from treegauge.parsing.forest import Parse
-from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.latent.passes import Pass, Words, inside_forest, most_subcategories, word_probability
 from treegauge.trees.tree import Child, Tree
@@ -104,8 +104,8 @@ class BackPointers(NamedTuple):
     right: Ints
 
 
-@kernel
-def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> BackPointers:
+@helper
+def _viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> BackPointers:
     """The likeliest derivation of every item and subcategory, with probabilities scaled as in the pass."""
     size = found.place[-1]
     back = BackPointers(np.zeros(size), np.full(size, -1, np.int64), np.zeros(size, np.int32), np.zeros(size, np.int32))
@@ -150,12 +150,18 @@ def viterbi_edge(d: int, o: int, width: int, forest: PackedForest, level: Level,
 
 
 @kernel
+def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> Floats:
+    """The scaled probability of the likeliest derivation of every item and subcategory."""
+    return _viterbi(forest, is_tag, level, words, found).value
+
+
+@kernel
 def best_derivation(
     n: int, forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass
 ) -> tuple[int, float, Ints]:
     """The likeliest derivation: its root item (-1: none), its probability, scaled as in the pass, and the edge of each of its
     items."""
-    back = viterbi(forest, is_tag, level, words, found)
+    back = _viterbi(forest, is_tag, level, words, found)
     root, sub, best = -1, 0, 0.0
     for v in range(len(forest.symbol)):
         if forest.start[v] != 0 or forest.end[v] != n:
@@ -278,7 +284,7 @@ class _Search:
         is_tag = forest.tables.rules.is_tag
         self.is_tag = is_tag
         with np.errstate(divide="ignore"):
-            self.value: NDArray[np.float64] = np.log(viterbi(self.packed, is_tag, self.level, words, found).value)
+            self.value: NDArray[np.float64] = np.log(viterbi(self.packed, is_tag, self.level, words, found))
         self.best_first = BestFirst(self._ways)
 
     def _ways(self, key: ItemKey) -> tuple[list[_Edge], list[float]]:

@@ -15,10 +15,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from treegauge.compilation import Bools, Floats, Ints, kernel
 from treegauge.errors import UnknownName
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.free import best_spans, split_tree, weights_and_labels
-from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.latent.latent_derivations import derivation_of
 from treegauge.parsing.latent.latent_forest import LatentForest

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.latent.grammar import Level
-from treegauge.parsing.jit import Bools, Floats, Ints, add_multiple, helper, inline, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
+from treegauge.parsing.semirings import add_multiple
 
 ANY_TAG = -2
 """The number of a word whose given tag neither it nor any word of its signature was seen with."""
