@@ -6,7 +6,7 @@ First the text becomes *events*: opening brackets, closing brackets and words. A
 Then the *nesting* gives the spans and parents of all nodes. Tags, ``(TAG word)``, are more than half of all nodes and cover one
 word each; only the others, phrases, take part in the search for partners (a stable sort on depth) and parents.
 
-Last, labels and words are numbered, and positions are counted from the beginning of each tree.
+Last, labels and words are numbered by a dict, and positions are counted from the beginning of each tree.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treegauge.io.interning import Interner, WordView
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import Bytes, Int32, Int64, Mask, offsets_of
 from treegauge.trees.treebank import Origin, Treebank
@@ -26,6 +26,9 @@ from treegauge.trees.treebank import Origin, Treebank
 _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
 _TAIL = 1 << 12
 _STRETCH = 1 << 16
+_MASKS = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
+_MULTIPLIER, _SHIFT, _SLOTS = np.uint64(0x9E3779B97F4A7C15), np.uint64(48), 1 << 16
+_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,34 +260,95 @@ _NEWLINE = np.uint8(ord("\n"))
 _SET_OFF = rb"\(([ \t\n\r\v\f]+)([^() \t\n\r\v\f]++)(?=[ \t\n\r\v\f]*[^) \t\n\r\v\f])"
 
 
-class Names:
-    """The labels and words seen so far; parts read with the same Names share their numbers."""
+class TextWords:
+    """The 64-bit words of eight bytes, little-endian, that begin at each byte of a text; zeros follow the text."""
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self._aligned = np.zeros(len(text) // 8 + 2, dtype="<u8")
+        self._aligned.view(np.uint8)[: len(text)] = np.frombuffer(text, np.uint8)
+
+    def at(self, start: Int64) -> NDArray[np.uint64]:
+        """The words that begin at some places, each from the two aligned words that contain it: NumPy gathers others slowly."""
+        index = start >> 3
+        bits = ((start & 7) << 3).view(np.uint64)
+        rest = self._aligned.take(index + 1) << (np.uint64(63) - bits) << np.uint64(1)
+        return self._aligned.take(index) >> bits | rest
+
+
+class NameNumbers(dict[bytes, int]):
+    """Numbers for the distinct slices of some texts, in the order of their first occurrence.
+
+    A dict numbers the slices. In front of it a table of short ones finds nearly all at once: a slot, which the first eight bytes
+    determine, has the last slice of at most eight bytes that was looked up there.
+
+    >>> names = NameNumbers()
+    >>> names.of(TextWords(b"NP VP NP"), np.array([0, 3, 6]), np.array([2, 5, 8])).tolist(), names.strings
+    ([0, 1, 0], [b'NP', b'VP'])
+    """
 
     def __init__(self) -> None:
-        self.label_names, self.word_names = Interner(), Interner()
+        super().__init__()
+        self.strings: list[bytes] = []
+        self._slots: NDArray[np.uint64] = np.zeros(_SLOTS, dtype=np.uint64)
+        self._slot_numbers: Int32 = np.zeros(_SLOTS, dtype=np.int32)
+
+    def __missing__(self, name: bytes) -> int:
+        self[name] = number = len(self.strings)
+        self.strings.append(name)
+        return number
+
+    def of(self, words: TextWords, start: Int64, end: Int64) -> Int32:
+        """The number of each slice ``start:end``; slices must not be empty or contain a zero byte.
+
+        UnicodeDecodeError if a new slice is not UTF-8; all new ones are then unknown as before.
+        """
+        known = len(self.strings)
+        numbers = [self._some(words, start[k : k + _AT_ONCE], end[k : k + _AT_ONCE]) for k in range(0, len(start), _AT_ONCE)]
+        try:
+            b" ".join(self.strings[known:]).decode("utf-8")
+        except UnicodeDecodeError:
+            while len(self.strings) > known:
+                del self[self.strings.pop()]
+            self._slots[:] = 0
+            raise
+        return np.concatenate([np.zeros(0, np.int32), *numbers])
+
+    def _some(self, words: TextWords, start: Int64, end: Int64) -> Int32:
+        length = end - start
+        keys = words.at(start) & _MASKS.take(length, mode="clip")
+        slot = ((keys ^ keys >> np.uint64(31)) * _MULTIPLIER >> _SHIFT).view(np.int64)
+        numbers = self._slot_numbers.take(slot)
+        missed = np.flatnonzero((self._slots.take(slot) != keys) | (length > 8))
+        if len(missed):
+            text = words.text
+            places = zip(start.take(missed).tolist(), end.take(missed).tolist(), strict=True)
+            numbers[missed] = [self[text[low:high]] for low, high in places]
+            short = missed[length.take(missed) <= 8]
+            self._slots[slot.take(short)] = keys.take(short)
+            self._slot_numbers[slot.take(short)] = numbers.take(short)
+        return numbers
+
+
+class Names:
+    """The labels and words seen so far, by their bytes; blocks read with the same Names share their numbers."""
+
+    def __init__(self) -> None:
+        self.label_numbers, self.word_numbers = NameNumbers(), NameNumbers()
         self._labels: list[str] = []
         self._vocabulary: list[str] = []
-        self._empty_label: int | None = None
 
     def __len__(self) -> int:
-        return len(self.label_names.strings) + len(self.word_names.strings)
-
-    @property
-    def empty_label(self) -> int:
-        """The number of the empty label, as in ``( (S ...))``, which is not a slice of the text."""
-        if self._empty_label is None:
-            self._empty_label = self.label_names.add("")
-        return self._empty_label
+        return len(self.label_numbers) + len(self.word_numbers)
 
     def labels(self) -> tuple[str, ...]:
         """All labels by number."""
-        new = self.label_names.strings[len(self._labels) :]
-        self._labels += map(restore_label, new)
+        self._labels += [restore_label(name.decode("utf-8")) for name in self.label_numbers.strings[len(self._labels) :]]
         return tuple(self._labels)
 
     def vocabulary(self) -> tuple[str, ...]:
         """All words by number."""
-        new = self.word_names.strings[len(self._vocabulary) :]
+        new = [name.decode("utf-8") for name in self.word_numbers.strings[len(self._vocabulary) :]]
         self._vocabulary += [name if name.isalnum() and name.isascii() else restore_word(name) for name in new]
         return tuple(self._vocabulary)
 
@@ -344,14 +408,14 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> TreeCol
         return part_of(find_events(_with_labels_at_brackets(events)), names, path, first_line)
     start, end, parent, roots, above, is_tagged, nodes_before = nesting_of(events)
 
-    text = WordView(events.data)
+    text = TextWords(events.data.tobytes())
     label_end, word_end = _ends(events, opens, words, has_label, start, nodes_before)
     if every:
-        label = names.label_names.ids(text, open_position + 1, label_end)
+        label = names.label_numbers.of(text, open_position + 1, label_end)
     else:
-        label = np.full(len(opens), names.empty_label, dtype=np.int32)
-        label[has_label] = names.label_names.ids(text, open_position[has_label] + 1, label_end)
-    word = names.word_names.ids(text, events.position.take(words), word_end)
+        label = np.full(len(opens), names.label_numbers[b""], dtype=np.int32)
+        label[has_label] = names.label_numbers.of(text, open_position[has_label] + 1, label_end)
+    word = names.word_numbers.of(text, events.position.take(words), word_end)
     tag = label.take(above)
     if is_tagged is not None:
         tag[~is_tagged] = -1

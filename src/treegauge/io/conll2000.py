@@ -22,9 +22,9 @@ from dataclasses import replace
 import numpy as np
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
+from treegauge.io.bracketed_columns import NameNumbers
 from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
 from treegauge.io.graphs import canonical_label
-from treegauge.io.interning import Interner, WordView
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import NOT_TEXT, refusal
 from treegauge.tables import number_of
@@ -145,7 +145,6 @@ def _read_block(text: bytes, comments: list[int], path: str, first_line: int) ->
     data = np.frombuffer(text, dtype=np.uint8)
     is_blank = ((data - np.uint8(ord("\t"))) < 5) | (data == ord(" "))
     start = np.flatnonzero(~is_blank & np.concatenate([[True], is_blank])[: len(data)])
-    end = np.flatnonzero(~is_blank & np.concatenate([is_blank, [True]])[1:]) + 1
     newlines = np.flatnonzero(data == ord("\n"))
     line = np.searchsorted(newlines, start)
     n_fields = np.bincount(line, minlength=len(newlines) + 1)
@@ -156,16 +155,16 @@ def _read_block(text: bytes, comments: list[int], path: str, first_line: int) ->
     word_line = line[0::3]
     paragraph = np.cumsum(separators)[word_line]
     begins_sentence = np.diff(paragraph, prepend=-1) != 0
-    words, tags, chunk_tags = Interner(), Interner(), Interner()
+    fields, names = text.split(), (NameNumbers(), NameNumbers(), NameNumbers())
+    word, tag, chunk = (np.fromiter(map(known.__getitem__, fields[k::3]), np.int32) for k, known in enumerate(names))
     try:
-        text64 = WordView(data)
-        word, tag, chunk = (names.ids(text64, start[k::3], end[k::3]) for k, names in enumerate((words, tags, chunk_tags)))
+        words, tags, chunk_tags = ([name.decode("utf-8") for name in known.strings] for known in names)
     except UnicodeDecodeError:
         return None
-    if not all(map(_CHUNK_TAG.fullmatch, chunk_tags.strings)):
+    if not all(map(_CHUNK_TAG.fullmatch, chunk_tags)):
         return None
     origin = Origin(path, word_line[begins_sentence] + first_line)
-    return _treebank(word, tag, chunk, words.strings, tags.strings, chunk_tags.strings, begins_sentence, origin)
+    return _treebank(word, tag, chunk, words, tags, chunk_tags, begins_sentence, origin)
 
 
 def _treebank(

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from treegauge.compiled import Kernels, kernels
 from treegauge.io.bracketed_columns import Columns, Names, TreeColumns
-from treegauge.io.interning import with_room
 from treegauge.io.scan_kernels import SPECIAL
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.columns import Bytes, Int32, Int64, offsets_of
+from treegauge.trees.columns import Bytes, Int32, Int64, offsets_of, with_room
 from treegauge.trees.treebank import Origin, Treebank
 
 _N_NODES, _N_WORDS, _N_TREES, _N_LABELS, _N_DISTINCT, _NESTED, _OPEN, _LOOSE = 1, 2, 3, 4, 6, 9, 10, 11
@@ -221,20 +220,20 @@ class ScannedNames:
     def adopt(self, part: TreeColumns, names: Names) -> TreeColumns:
         """Columns that were read with other names, renumbered with the numbers of these."""
         columns = part.columns
-        label = self._numbers(self.label_strings, _N_LABELS, names.label_names.strings, columns.label)
-        word = self._numbers(self.word_strings, _N_DISTINCT, names.word_names.strings, columns.word)
+        label = self._numbers(self.label_strings, _N_LABELS, names.label_numbers.strings, columns.label)
+        word = self._numbers(self.word_strings, _N_DISTINCT, names.word_numbers.strings, columns.word)
         moved = columns._replace(
             label=label.take(columns.label), tag=np.append(label, np.int32(-1)).take(columns.tag), word=word.take(columns.word)
         )
         return part._replace(columns=moved)
 
-    def _numbers(self, strings: Strings, place: int, names: Sequence[str], column: Int32) -> Int32:
+    def _numbers(self, strings: Strings, place: int, names: Sequence[bytes], column: Int32) -> Int32:
         """The number of each name that a column uses, -1 for others; new names are added in the order of their use."""
         first = np.full(len(names), len(column), dtype=np.int64)
         np.minimum.at(first, column, np.arange(len(column)))
         used = np.argsort(first, kind="stable")[: int((first < len(column)).sum())]
         places: list[int] = used.tolist()
-        raw = [names[place].encode("utf-8") for place in places]
+        raw = [names[place] for place in places]
         joined = b"".join(raw)
         strings.make_room(len(raw), len(joined))
         found = np.empty(len(raw), dtype=np.int32)

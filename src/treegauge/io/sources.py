@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-import numpy as np
-
 from treegauge.errors import EncodingError, FormatError, InputError, UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -342,11 +340,6 @@ class ReadOptions:
 
 CHUNK_BYTES = 5 << 17
 _LONGEST_LINE_BYTES = 64 << 20
-
-
-# After a block this large was freed, the C library's allocator keeps freed memory instead of returning it to the system and
-# fetching it again, page by page, for each block of text. That saves a sixth of the time of reading; unused memory costs nothing.
-np.empty(31 << 20, dtype=np.uint8)
 
 
 class Text:

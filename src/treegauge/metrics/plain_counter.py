@@ -17,11 +17,10 @@ from treegauge.alignment.counted_brackets import LabelNumbers
 from treegauge.alignment.words import plain_word
 from treegauge.compiled import Kernels, kernels
 from treegauge.io.bracketed_columns import TreeColumns
-from treegauge.io.interning import with_room
 from treegauge.io.scanning import NameCounts, ScannedNames
 from treegauge.presets import Preset
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.treebank import Int64
+from treegauge.trees.columns import Int64, with_room
 
 DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16
 """Bits of a label, see :mod:`treegauge.metrics.count_kernels`."""
