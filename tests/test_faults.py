@@ -246,7 +246,7 @@ def test_what_was_refused_all_along_still_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", ["²", "9" * 5000, "0", "-1", "x"])
 @pytest.mark.parametrize(
     "words",
-    ["score {t} {t} --jobs {n}", "score {t} {t} --engine local:{n}", "score {t} {t} --shard 1/{n} --part {t}.part",
+    ["score {t} {t} --jobs {n}", "score {t} {t} --engine local:{n}",
      "compare {t} a={t} b={t} --by-length --lengths 10,{n}", "freval {t} {t} --sizes 1,{n}"],
 )  # fmt: skip
 def test_numbers_that_are_none_are_refused(words: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

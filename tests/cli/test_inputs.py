@@ -55,7 +55,6 @@ OTHER_INPUTS = {
     "a preset": ("score gold.mrg test.mrg -p words.txt -o OUT", "words.txt"),
     "a preset with another": ("diff gold.mrg test.mrg -p default+words.txt -o OUT", "words.txt"),
     "guidelines": ("check gold.mrg test.mrg --store s.sqlite --guidelines words.txt --patch OUT", "words.txt"),
-    "a part": ("score gold.mrg test.mrg --shard 1/2 --part OUT", "test.mrg"),
 }
 NO_INPUT = {("demo", "output")}
 

@@ -153,15 +153,6 @@ def test_freval_prints_the_table_where_figures_cannot_be_drawn(folder: Path) -> 
     assert (done.returncode, "[plot]" in done.stderr) == (2, True), done.stderr
 
 
-def test_freval_as_the_program_refuses_settings_that_it_does_not_have(folder: Path) -> None:
-    done = run(folder, "freval", "gold.mrg", "test.mrg", "--matching", "published", "--format", "program", "-p", "none")
-    assert (done.returncode, "leave out -p" in done.stderr) == (2, True)
-    table = run(folder, "freval", "gold.mrg", "test.mrg", "--matching", "published", "-p", "none", "--format", "csv")
-    other = run(folder, "freval", "gold.mrg", "test.mrg", "--matching", "published", "--format", "csv")
-    assert table.returncode == 0
-    assert table.stdout.splitlines()[0] == other.stdout.splitlines()[0]
-
-
 def test_a_sentence_is_no_string() -> None:
     grammar = treegauge.PCFG.parse(GRAMMAR)
     with pytest.raises(UsageError, match=r"'I saw'\.split\(\)"):

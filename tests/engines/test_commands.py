@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,18 +18,19 @@ from processes import running_process
 
 from treegauge import read
 from treegauge.data import treebank_path
-from treegauge.grammar import tree_counts as grammar_shards
+from treegauge.engines import IN_PROCESS
+from treegauge.grammar import tree_counts
+from treegauge.io import sources
 from treegauge.learning import em as expectation
-from treegauge.parsing import shards as parsing_shards
-from treegauge.scoring import shards as sharding
+from treegauge.parsing import records
 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shards of a few sentences, so that there are several."""
-    monkeypatch.setattr(sharding.plan_shards, "__defaults__", (13,))
-    monkeypatch.setattr(parsing_shards.sentence_blocks, "__defaults__", (5,))
-    monkeypatch.setattr(grammar_shards.grammar_shards, "__defaults__", (17,))
+    """Blocks of a few sentences, so that there are several."""
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 3000)
+    monkeypatch.setattr(records.sentence_blocks, "__defaults__", (5,))
+    monkeypatch.setattr(tree_counts.count_treebank, "__defaults__", (IN_PROCESS, 17))
     monkeypatch.setattr(expectation, "GROUP", 1)
 
 
@@ -85,16 +87,12 @@ COMMANDS = [
     ("learn", "gold.mrg", "--nonterminals", "3", "--iterations", "3", "--format", "text"),
     ("learn", "gold.mrg", "--nonterminals", "3", "--iterations", "3", "--format", "text", "--restarts", "3", "-q"),
 ]
-NO_PARTS = [
+OTHERS = [
     ("compare", "gold.mrg", "a.mrg", "b.mrg", "--rounds", "3000", "--format", "json"),
     ("compare", "gold.mrg", "a.mrg", "b.mrg", "--rounds", "1200", "--interval", "bca", "-m", "freval", "-m", "leaf-ancestor"),
     ("reproduce", "goodman-table1", "gold.mrg", "--runs", "3", "--iterations", "2", "--nonterminals", "3", "--format", "json"),
     ("reproduce", "goodman-table2", "gold.mrg", "--rounds", "50", "--max-length", "12", "--format", "json"),
 ]
-
-
-def in_parts(command: tuple[str, ...]) -> bool:
-    return command[0] != "learn" or "--restarts" in command
 
 
 def without_times(err: str) -> str:
@@ -104,7 +102,7 @@ def without_times(err: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [*COMMANDS, *NO_PARTS], ids=" ".join)
+@pytest.mark.parametrize("command", [*COMMANDS, *OTHERS], ids=" ".join)
 def test_an_engine_changes_no_byte(
     command: tuple[str, ...], run: Callable[..., Any], dask: str, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,7 +114,7 @@ def test_an_engine_changes_no_byte(
     assert here.out or here.code == 4
 
 
-@pytest.mark.parametrize("command", [COMMANDS[0], COMMANDS[9], COMMANDS[12], COMMANDS[15], NO_PARTS[0]], ids=" ".join)
+@pytest.mark.parametrize("command", [COMMANDS[0], COMMANDS[9], COMMANDS[12], COMMANDS[15], OTHERS[0]], ids=" ".join)
 def test_worker_processes_change_no_byte(
     command: tuple[str, ...], run: Callable[..., Any], files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,28 +122,15 @@ def test_worker_processes_change_no_byte(
     assert run(*command, "--engine", "local:2").out == run(*command).out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", [command for command in COMMANDS if in_parts(command)], ids=" ".join)
-def test_parts_put_together_change_no_byte(
-    command: tuple[str, ...], run: Callable[..., Any], files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", [COMMANDS[0], *COMMANDS[7:], *OTHERS], ids=" ".join)
+def test_shards_of_earlier_releases_are_refused_with_the_page(
+    command: tuple[str, ...], run: Callable[..., Any], files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)
-    whole = run(*command)
-    parts = [tmp_path / f"{number}.part{'.gz' * (number == 2)}" for number in (1, 2, 3)]
-    for number, part in enumerate(parts, 1):
-        made = run(*command, "--shard", f"{number}/3", "--part", part)
-        assert (made.code, made.out) == (0, ""), made.err
-    merged = run("merge", parts[1], parts[2], parts[0])
-    assert merged.out == whole.out
-    assert (merged.code, without_times(merged.err)) == (whole.code, without_times(whole.err))
-
-
-@pytest.mark.parametrize("command", [*NO_PARTS[:3], COMMANDS[15]], ids=" ".join)
-def test_what_cannot_be_done_in_parts_says_why(command: tuple[str, ...], run: Callable[..., Any], files: Path) -> None:
-    words = [str(files / word) if word.endswith(".mrg") else word for word in command]
-    done = run(*words, "--shard", "1/2")
-    assert done.code == 2
-    assert "cannot be run in parts: " in done.err
+    for words in ((*command, "--shard", "1/2"), (*command, "--part", "x"), ("merge", "1.part", "2.part"), ("merge",)):
+        done = run(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "docs/howto/cluster.md" in done.err
 
 
 def test_sentences_out_of_step_are_paired_by_text_all_the_same(
@@ -159,12 +144,9 @@ def test_sentences_out_of_step_are_paired_by_text_all_the_same(
     for name in ("missing.mrg", "swapped.mrg"):
         whole = run("score", "gold.mrg", name)
         assert run("score", "gold.mrg", name, "--engine", "local:2") == whole
-        for number in (1, 2):
-            run("score", "gold.mrg", name, "--shard", f"{number}/2", "--part", f"{number}.part")
-        assert run("merge", "1.part", "2.part") == whole
 
 
-def test_directories_and_compressed_files_are_shards_by_file(
+def test_directories_and_compressed_files(
     run: Callable[..., Any], files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -182,15 +164,19 @@ def _write(path: Path, text: str) -> None:
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
 
 
-def test_standard_input_is_shared_out_only_where_it_can_be(
-    run: Callable[..., Any], files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for command in (("score", files / "gold.mrg", "-"), ("induce", "-"), ("freval", "-", files / "a.mrg")):
-        done = run(*command, "--engine", "local:2")
-        assert (done.code, "standard input" in done.err) == (2, True)
-    with (files / "s.txt").open() as stream:
+@pytest.mark.parametrize(
+    "command",
+    [("score", "gold.mrg", "a.mrg"), ("freval", "gold.mrg", "a.mrg"), ("induce", "gold.mrg"), ("parse", "own", "s.txt")],
+    ids=" ".join,
+)
+def test_standard_input(command: tuple[str, ...], run: Callable[..., Any], files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    with open(command[-1]) as stream:
         monkeypatch.setattr(sys, "stdin", stream)
-        assert run("parse", "own", "-", "--engine", "local:2").out == run("parse", "own", files / "s.txt").out
+        piped = run(*command[:-1], "-", "--engine", "local:2")
+    here = run(*command)
+    assert re.findall(r"[A-Z0-9.]{2,}", piped.out) == re.findall(r"[A-Z0-9.]{2,}", here.out) != []
+    assert piped.code == here.code
 
 
 @pytest.mark.slow

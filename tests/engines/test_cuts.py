@@ -1,4 +1,4 @@
-"""The same bytes however the files are cut: into blocks, a stream, shards of several sizes, parts, and the tasks of a cluster.
+"""The same bytes however the files are cut: into blocks of several sizes, a stream, the tasks of processes and of a cluster.
 
 The trees are made so that what a block sees differs from block to block: its labels, which of the labels that the preset takes as
 equal come first, which of them occur at all, and its words.
@@ -17,8 +17,7 @@ from treegauge.data import treebank_path
 from treegauge.io import sources
 from treegauge.metrics.breakdowns import BREAKDOWNS
 from treegauge.metrics.registry import metric_names
-from treegauge.parsing import shards as parsing_shards
-from treegauge.scoring import shards as sharding
+from treegauge.parsing import records
 
 METRICS = [word for name in metric_names() for word in ("-m", name)]
 ALL_BREAKDOWNS = ("--breakdown", ",".join(BREAKDOWNS))
@@ -81,38 +80,33 @@ def test_streams(command: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyP
     assert run(*command, "--stream") == whole
 
 
-@pytest.mark.parametrize("command", [SCORES[0], SCORES[1]], ids=" ".join)
+@pytest.mark.parametrize("command", [*SCORES, *ROWS], ids=" ".join)
 def test_worker_processes(command: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(*command)
-    monkeypatch.setattr(sharding.plan_shards, "__defaults__", (7,))
-    assert run(*command, "--engine", "local:2") == whole
+    for size in (700, 2500):
+        monkeypatch.setattr(sources, "CHUNK_BYTES", size)
+        assert run(*command, "--engine", "local:2") == whole
 
 
-@pytest.mark.parametrize("command", SCORES, ids=" ".join)
-def test_parts(command: tuple[str, ...], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", SCORES[:3], ids=" ".join)
+def test_worker_processes_with_a_stream(command: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(*command)
-    for size in (5, 8):
-        monkeypatch.setattr(sharding.plan_shards, "__defaults__", (size,))
-        parts = [tmp_path / f"{size}-{number}.part" for number in (1, 2, 3)]
-        for number, part in enumerate(parts, 1):
-            assert run(*command, "--shard", f"{number}/3", "--part", part).code == 0
-        assert run("merge", parts[2], parts[0], parts[1]) == whole
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 1000)
+    assert run(*command, "--stream", "--engine", "local:2") == whole
 
 
-def test_parses(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parses(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     command = ("parse", "own", "gold.mrg", "--input", "trees", "--gold-tags", "--objective", "labelled-recall", "--format", "jsonl")
     whole = run(*command).out
     assert run(*command, "--jobs", "2").out == whole
     for size in (3, 16):
-        monkeypatch.setattr(parsing_shards.sentence_blocks, "__defaults__", (size,))
-        for number in (1, 2):
-            run(*command, "--shard", f"{number}/2", "--part", tmp_path / f"{size}-{number}.part")
-        assert run("merge", *(tmp_path / f"{size}-{number}.part" for number in (1, 2))).out == whole
+        monkeypatch.setattr(records.sentence_blocks, "__defaults__", (size,))
+        assert run(*command, "--engine", "local:2").out == whole
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [*SCORES, *ROWS], ids=" ".join)
 def test_a_cluster(command: tuple[str, ...], run: Run, dask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(*command)
-    monkeypatch.setattr(sharding.plan_shards, "__defaults__", (7,))
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 1000)
     assert run(*command, "--engine", dask) == whole

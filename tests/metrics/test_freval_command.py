@@ -59,29 +59,13 @@ def test_figures_and_their_data(folder: Path) -> None:
         (("gold.mrg", "bad.mrg", "--sizes", "0"), 2, "positive numbers"),
         (("gold.mrg", "bad.mrg", "--alpha", "0.5,0.4"), 2, "sum to 1"),
         (("gold.mrg", "bad.mrg", "--figures", "x", "--baseline", "none"), 2, "unknown baseline"),
-        (("gold.mrg", "bad.mrg", "--format", "program"), 2, "--matching published"),
+        (("gold.mrg", "bad.mrg", "--format", "program"), 2, "'program' is not one of"),
         (("gold.mrg", "bad.mrg", "good/bad.mrg"), 3, "no such file"),
     ],
 )
 def test_bad_requests_get_a_message_and_a_code(folder: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
     done = run(*arguments, folder=folder)
     assert (done.returncode, message in done.stderr, done.stdout) == (code, True, "")
-
-
-@pytest.mark.parametrize(
-    ("gold", "test", "left_out"),
-    [
-        (GOLD * 3, "(TOP (S (N a)\n" + GOOD * 2, 1),
-        ("(TOP (S (N a)\n" + GOLD * 2, GOOD * 3, 1),
-        (GOLD + "\n" + GOLD * 4, GOOD * 6, 4),
-        (GOLD * 2, GOOD, 1),
-    ],
-)
-def test_published_says_what_the_program_drops_without_a_word(folder: Path, gold: str, test: str, left_out: int) -> None:
-    (folder / "a.mrg").write_text(gold)
-    (folder / "b.mrg").write_text(test)
-    done = run("a.mrg", "b.mrg", "--matching", "published", "--format", "program", folder=folder)
-    assert f"b: {left_out} sentence{'s' * (left_out > 1)} left out, as the published program does" in done.stderr
 
 
 def test_published_scores_no_empty_file(folder: Path) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from freval_program import published_printout, published_sentences
 from known_answers import ProgramCase, program_cases
-
-from treegauge.metrics.freval_published import published_printout, published_sentences
 
 CASES = [case for case in program_cases("freval") if case.code == 0]
 

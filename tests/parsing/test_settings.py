@@ -66,13 +66,8 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "mbr:parseval.recall" in run("parse", model, "--for", "parseval.recall", text=sentence).stderr
     assert "decoding for" not in run("parse", model, "--objective", "viterbi", text=sentence).stderr
     assert run("parse", model, "--for", "f1", "--objective", "viterbi", text=sentence).returncode == 2
-    alone = str(tmp_path / "shards.model")
-    for part in ("1/2", "2/2"):
-        assert (
-            run("induce", str(tmp_path / "train.mrg"), "-o", alone, "--shard", part, "--part", f"{model}.{part[0]}").returncode == 0
-        )
-    merged = run("merge", f"{model}.1", f"{model}.2")
-    assert "best for f1 on " in merged.stderr
+    alone = str(tmp_path / "engine.model")
+    assert "best for f1 on " in run("induce", str(tmp_path / "train.mrg"), "-o", alone, "--engine", "local:2").stderr
     assert Path(alone).read_bytes() == Path(model).read_bytes()
     piped = run("induce", "-", "-o", alone, text=(tmp_path / "train.mrg").read_text())
     assert "best for f1 on " in piped.stderr

@@ -43,7 +43,6 @@ COMMANDS: dict[str, str] = {
     "learn": "Learn a grammar from bracketed sentences.",
     "chunks": "Train chunk models, measure them by entropy, score any chunker.",
     "reproduce": "Reproduce a paper's experiment and print its numbers beside ours.",
-    "merge": "Merge the parts of a run written with --shard.",
     "help": "Explain a command with every one of its options.",
     "completion": "Print a shell-completion script.",
 }

@@ -16,7 +16,7 @@ import click
 from treegauge.cli import COMMANDS
 from treegauge.cli._files import protect_inputs
 from treegauge.cli._messages import as_typed
-from treegauge.errors import TreegaugeError, UnknownName
+from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.spelling import british
 
 _READING = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary")
@@ -35,7 +35,7 @@ _TEXT = (
     "worst",
     "tables",
 )
-_CLUSTER = ("engine", "shard", "part")
+_CLUSTER = ("engine",)
 _FIGURES = ("figures", "figure", "figure_format", "svg", "width", "ascii_only", "fold")
 
 _GROUPS: dict[str, frozenset[str]] = {
@@ -115,6 +115,10 @@ class LazyGroup(click.Group):
         return importlib.import_module(f"treegauge.cli.{name.replace('-', '_')}").command if name else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[:1] == ["merge"]:
+            from treegauge.cli._engines import NO_SHARDS
+
+            raise UsageError(NO_SHARDS)
         if args and not _known_name(args[0]) and not args[0].startswith("-"):
             raise UnknownName("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)

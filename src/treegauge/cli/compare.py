@@ -93,7 +93,7 @@ Examples:
 @reading_options
 @on_error_options
 @jobs_option("Number of threads that resample")
-@engine_option("a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
+@engine_option
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Compare parsers: difference, confidence interval and p for every metric and pair.
 

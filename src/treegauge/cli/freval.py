@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._engines import engine_option
 from treegauge.cli._files import INPUT, OutputFile, protect_inputs
+from treegauge.cli._group import Command
 from treegauge.cli._messages import as_typed
 from treegauge.cli._options import (
     match_words_option,
@@ -26,22 +26,22 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
-from treegauge.scoring.job import ScoringJob, SystemTotal
+from treegauge.scoring.job import ScoringJob
 from treegauge.scoring.result import Result
 from treegauge.spelling import whole_number
-from treegauge.tables import Table, number_of, render
+from treegauge.tables import Table, render
 
-FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
+FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 @click.command(
-    cls=ShardedCommand,
+    cls=Command,
     seldom=("field", "figure_format"),
     epilog="""\b
 Examples:
   treegauge freval gold.mrg parser.mrg
   treegauge freval gold.mrg A.mrg B.mrg --baseline A --figures figures/
-  treegauge freval gold.mrg parser.mrg --matching published --format program""",
+  treegauge freval gold.mrg parser.mrg --matching published --by-size""",
 )
 @click.argument("gold", type=INPUT)
 @click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST...")
@@ -67,11 +67,10 @@ Examples:
 @click.option(
     "--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True, help="--figures: file format."
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
-              help="program: the output of the authors' program, byte for byte (with --matching published).")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @reading_options
 @on_error_options
-@shard_options()
+@engine_option
 def command(
     gold: str,
     tests: tuple[str, ...],
@@ -89,7 +88,8 @@ def command(
     figure_format: str,
     form: str,
     options: ReadOptions,
-) -> ShardedRun[Any]:
+    engine: Engine,
+) -> None:
     """Score connected fragments of every size (FREVAL, Bastings & Sima'an 2014).
 
     Size 1 is PARSEVAL; larger sizes ask whether brackets that belong together are right together. GOLD and TEST are treebank files,
@@ -100,9 +100,6 @@ def command(
     systems = named_systems(tests)
     if baseline is not None and baseline not in systems:
         raise UnknownName("baseline system", baseline, systems)
-    if form == "program":
-        _refuse_unused({"-p": preset, "--treebank": treebank, "--by-size": by_size, "--figures": figures, "--baseline": baseline})
-        return ShardedRun(_no_shards, list[str], partial(_program_lines, gold, tests, matching), _print_lines)
     job = ScoringJob.of(
         gold,
         systems,
@@ -116,16 +113,12 @@ def command(
         pair="text",
         sentences=False,
     )
-
-    def finish(counted: list[SystemTotal]) -> None:
-        scores = list(map(FragmentScore.of, job.results(counted)))
-        _print(scores, form, by_size)
-        if figures is not None:
-            _write_figures(scores, figures, baseline, figure_format)
-        if lines := misfits([each.result for each in scores]):
-            raise MismatchError("\n".join(lines))
-
-    return ShardedRun(job.work, job.total, job.count, finish)
+    scores = list(map(FragmentScore.of, job.results(job.count(engine))))
+    _print(scores, form, by_size)
+    if figures is not None:
+        _write_figures(scores, figures, baseline, figure_format)
+    if lines := misfits([each.result for each in scores]):
+        raise MismatchError("\n".join(lines))
 
 
 def _print(scores: Sequence[FragmentScore], form: str, by_size: bool) -> None:
@@ -222,36 +215,3 @@ def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str 
         protect_inputs(folder / f"{figure.name}.{suffix}", folder / f"{figure.name}.csv")
         for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
             click.echo(f"wrote {path}", err=True)
-
-
-def _no_shards() -> NoReturn:
-    raise UsageError("--format program reads the files from beginning to end: leave out --engine and --shard")
-
-
-def _refuse_unused(given: dict[str, Any]) -> None:
-    """Refuse options that the authors' program does not have: its settings are its own."""
-    if unused := [name for name, value in given.items() if value]:
-        raise UsageError(f"--format program has the settings of the authors' program: leave out {', '.join(unused)}")
-
-
-def _program_lines(gold: str, tests: Sequence[str], matching: str, engine: Engine) -> list[str]:
-    """The output of the authors' program, line by line."""
-    from treegauge.metrics.freval_published import lines_of, published_printout, published_sentences
-
-    if not engine.in_process:
-        _no_shards()
-    if matching != "published" or len(tests) != 1:
-        raise UsageError("--format program prints what the authors' program would: one TEST and --matching published")
-    gold_lines = list(lines_of(gold))
-    sentences = list(published_sentences(gold_lines, lines_of(tests[0])))
-    # This includes sentences that the program drops silently, after a line that is not a tree or a blank one.
-    left_out = sum(map(bool, map(bytes.strip, gold_lines))) - sum(sentence.status == "OK" for sentence in sentences)
-    if left_out:
-        (system,) = named_systems(tests)
-        click.echo(f"{system}: {number_of(left_out, 'sentence')} left out, as the published program does", err=True)
-    return list(published_printout(sentences))
-
-
-def _print_lines(lines: Sequence[str]) -> None:
-    for line in lines:
-        click.echo(line)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._engines import engine_option
 from treegauge.cli._files import INPUT, OUTPUT
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
-from treegauge.engines.parts import ShardedWork
 from treegauge.errors import UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop_reduction import ESTIMATORS
@@ -20,9 +19,8 @@ from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, train_counted
-from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_shard, count_trees, grammar_shards
+from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_treebank
 from treegauge.io import ReadOptions, read
-from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
 from treegauge.tables import number_of
 
@@ -30,7 +28,7 @@ FORMATS = ("model", "text", "nltk")
 
 
 @click.command(
-    cls=ShardedCommand,
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge induce train.mrg -o train.model
@@ -57,7 +55,7 @@ Examples:
 @click.option("--no-tune", is_flag=True, help="Store no decoding settings; parse then uses Viterbi.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @reading_options
-@shard_options()
+@engine_option
 def command(
     treebank: str,
     output: str,
@@ -71,7 +69,8 @@ def command(
     no_tune: bool,
     form: str | None,
     options: ReadOptions,
-) -> ShardedRun[TreebankCounts]:
+    engine: Engine,
+) -> None:
     """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
@@ -81,50 +80,19 @@ def command(
     apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0
     recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart)
 
-    def work() -> ShardedWork:
-        paths = tuple(source.name for source in find_sources(treebank))
-        if "-" in paths:
-            raise UsageError("standard input cannot be split among workers: save it to a file, or use --engine local")
-        return ShardedWork(count_shard, recipe, grammar_shards(paths, options), "counting")
-
-    def count(engine: Engine) -> TreebankCounts:
-        if not engine.in_process:
-            return _total(work().values(engine))
-        bank = read(treebank, options)
-        return TreebankCounts(count_trees(bank, recipe), bank.sha256())
-
-    def finish(counted: TreebankCounts) -> None:
-        grammar, notes = train_counted(counted.counts, recipe)
-        if form == "model":
-            if not no_tune:
-                notes = {**notes, **_settings(tune, grammar, counted.counts, recipe, options)}
-            save_model(grammar, output, trained_on=counted.sha256, notes=notes)
-        else:
-            written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
-            write_chunks([written.encode()], output)
-        left_out = sum(notes["left_out"].values())
-        trees = number_of(notes["trees"], "tree")
-        click.echo(f"{trees} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
-        click.echo(str(statistics(grammar)), err=True)
-
-    return ShardedRun(work, _total, count, finish)
-
-
-class TreebankCounts(NamedTuple):
-    """The counts of a treebank, and its hash."""
-
-    counts: TreeCounts
-    sha256: str
-
-
-def _total(values: Iterable[TreeCounts | str]) -> TreebankCounts:
-    """The sum over all shards, of which the first is the hash."""
-    digest, *of_blocks = values
-    counts = TreeCounts()
-    for of_block in of_blocks:
-        assert isinstance(of_block, TreeCounts)
-        counts.add(of_block)
-    return TreebankCounts(counts, str(digest))
+    counted = count_treebank(treebank, options, recipe, engine)
+    grammar, notes = train_counted(counted.counts, recipe)
+    if form == "model":
+        if not no_tune:
+            notes = {**notes, **_settings(tune, grammar, counted.counts, recipe, options)}
+        save_model(grammar, output, trained_on=counted.sha256, notes=notes)
+    else:
+        written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
+        write_chunks([written.encode()], output)
+    left_out = sum(notes["left_out"].values())
+    trees = number_of(notes["trees"], "tree")
+    click.echo(f"{trees} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
+    click.echo(str(statistics(grammar)), err=True)
 
 
 def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:

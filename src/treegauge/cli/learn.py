@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._engines import engine_option
 from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import load_grammar
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.compilation import report_compiling, when_compiling
-from treegauge.engines import IN_PROCESS, Engine
+from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.grammar_text import write_nltk, write_text
@@ -28,7 +28,6 @@ from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
-from treegauge.learning.loop import StartResult, work_on_starts
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
 from treegauge.presets import load_preset
 from treegauge.tables import number_of, plain
@@ -36,13 +35,8 @@ from treegauge.tables import number_of, plain
 FORMATS = ("model", "text", "nltk")
 
 
-def _no_shards(chosen: Mapping[str, Any]) -> str:
-    """The reason why the run cannot be divided; empty if it can."""
-    return "" if chosen["restarts"] > 1 else "every step needs the one before; the starts of --restarts N can be"
-
-
 @click.command(
-    cls=ShardedCommand,
+    cls=Command,
     seldom=("tolerance", "threshold", "checkpoint", "device"),
     epilog="""\b
 Examples:
@@ -85,7 +79,7 @@ Examples:
               help="Count with torch on this device (cuda); results differ by rounding.  [default: compiled kernels]")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each step.")
 @reading_options
-@shard_options(_no_shards)
+@engine_option
 def command(
     brackets: str,
     output: str,
@@ -103,8 +97,9 @@ def command(
     restarts: int,
     jobs: int | None,
     device: str | None,
+    engine: Engine,
     **reading: Any,
-) -> ShardedRun[LearningResult]:
+) -> None:
     """Learn a grammar from bracketed sentences (Pereira & Schabes 1992).
 
     No constituent of a parse may cross a bracket of BRACKETS; sentences may be bracketed fully, in part or not at all. After each
@@ -123,26 +118,19 @@ def command(
         checkpoint = f"{output}.checkpoint"
     given = None if start is None else load_grammar(start).grammar
 
-    def count(engine: Engine, learned: Iterable[StartResult] | None = None) -> LearningResult:
-        with when_compiling(report_compiling):
-            return learn(
-                sentences,
-                settings,
-                start=given,
-                checkpoint=checkpoint,
-                resume=resume,
-                on_iteration=_progress_printer(quiet, restarts),
-                engine=engine,
-                learned=learned,
-            )
-
-    def finish(learned: LearningResult) -> None:
-        terminals = reading["terminals"] if reading["kind"] == "trees" else "words"
-        tuned = None if tune is None else _tune(learned.grammar(threshold=threshold), tune, terminals == "tags", **reading)
-        _write(learned, output, form, threshold, sentences, terminals, settings, tuned)
-
-    work = partial(work_on_starts, sentences, settings, start=given)
-    return ShardedRun(work, partial(count, IN_PROCESS), count, finish)
+    with when_compiling(report_compiling):
+        learned = learn(
+            sentences,
+            settings,
+            start=given,
+            checkpoint=checkpoint,
+            resume=resume,
+            on_iteration=_progress_printer(quiet, restarts),
+            engine=engine,
+        )
+    terminals = reading["terminals"] if reading["kind"] == "trees" else "words"
+    tuned = None if tune is None else _tune(learned.grammar(threshold=threshold), tune, terminals == "tags", **reading)
+    _write(learned, output, form, threshold, sentences, terminals, settings, tuned)
 
 
 def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, options: ReadOptions, **_: Any) -> dict[str, Any]:

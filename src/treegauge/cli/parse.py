@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._engines import engine_option
 from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
+from treegauge.cli._group import Command
 from treegauge.cli._options import jobs_option, number_of_jobs
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
-from treegauge.engines.parts import ShardedWork
+from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
@@ -31,7 +32,7 @@ from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, settings_from_notes
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
-from treegauge.parsing.shards import ParseJob, ParseRecord, SentenceBlock, parse_block, parse_record, sentence_blocks
+from treegauge.parsing.records import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
@@ -51,7 +52,7 @@ PRUNE_EVERY = 10
 
 
 @click.command(
-    cls=ShardedCommand,
+    cls=Command,
     seldom=("weights", "preset", "pre", "candidates", "size", "seed", "prune_check", "start", "renormalise"),
     epilog="""\b
 Examples:
@@ -107,12 +108,12 @@ Examples:
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
-@shard_options()
+@engine_option
 def command(
     grammar: str, file: str, purpose: str | None, objective: str | None, kind: InputKind, raw: bool, gold_tags: bool, prune: float,
     exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int,
-    encoding: str, start: str | None, renormalise: bool, **choices: Any,
-) -> ShardedRun[Iterator[ParseRecord]]:  # fmt: skip
+    encoding: str, start: str | None, renormalise: bool, engine: Engine, **choices: Any,
+) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
     One sentence per line in, one tree per line out, in the same order. A sentence that has no parse gets a right-branching tree
@@ -147,24 +148,17 @@ def command(
     every = PRUNE_EVERY if prune_check is None else 1
     job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs or 1, target.done, every, check)
 
-    def work() -> ShardedWork:
-        return ShardedWork(parse_block, job, sentence_blocks(file, job), "parsing")
-
-    def count(engine: Engine) -> Iterator[ParseRecord]:
-        if engine.in_process:
-            return _parse_here(file, replace(job, jobs=number_of_jobs(jobs, engine)))
-        return _in_order(work().values(engine))
-
-    def finish(records: Iterator[ParseRecord]) -> None:
-        beginning = header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {}))
-        with target.open() as write:
-            totals = _write_records(records, write, beginning, footer(form), posteriors)
-        _print_totals(totals, parser, job.done)
-        if posteriors:
-            gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
-            _print_expected(totals.expected, gold, form, job.reading)
-
-    return ShardedRun(work, _in_order, count, finish)
+    if engine.in_process:
+        records = _parse_here(file, replace(job, jobs=number_of_jobs(jobs, engine)))
+    else:
+        records = _in_order(engine.map(parse_block, job, sentence_blocks(file, job), title="parsing"))
+    beginning = header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {}))
+    with target.open() as write:
+        totals = _write_records(records, write, beginning, footer(form), posteriors)
+    _print_totals(totals, parser, job.done)
+    if posteriors:
+        gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
+        _print_expected(totals.expected, gold, form, job.reading)
 
 
 @dataclass
@@ -350,9 +344,8 @@ def _records(engine: Engine, found: Iterator[list[ParseRecord]]) -> Iterator[Par
 
 def _load_kernels(job: ParseJob, block: SentenceBlock) -> None:
     """Load the kernels by parsing a sentence of a block; errors are ignored here and reported when its turn comes."""
-    sentences = [sentence for _, sentence in block.read(job)]
     with suppress(TreegaugeError):
-        list(job.parser.parse_all([min(sentences, key=lambda sentence: abs(len(sentence.words) - _USUAL))], 1))
+        list(job.parser.parse_all([min(block.sides[0], key=lambda sentence: abs(len(sentence.words) - _USUAL))], 1))
 
 
 def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:

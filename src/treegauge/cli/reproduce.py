@@ -88,7 +88,7 @@ def _command(experiment: Experiment) -> click.Command:
     @click.option(
         "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]"
     )
-    @engine_option("its parts depend on each other; use --engine to distribute them and -o to store them")
+    @engine_option
     def run(output: str | None, resume: bool, form: str, jobs: int | None, engine: Engine, **given: Any) -> None:
         settings = experiment.settings(**{name: given.pop(name) for name in names})
         _run(experiment, settings, output, resume, form, jobs, engine, **given)

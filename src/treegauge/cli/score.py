@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
+from treegauge.cli._engines import engine_option
 from treegauge.cli._files import INPUT, OUTPUT
+from treegauge.cli._group import Command
 from treegauge.cli._messages import as_typed
 from treegauge.cli._options import (
     jobs_option,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.presets import Preset
     from treegauge.reports.scores import RateLimit
-    from treegauge.scoring.job import JobOptions, SystemTotal
+    from treegauge.scoring.job import JobOptions
     from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
@@ -53,7 +54,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 
 
 @click.command(
-    cls=ShardedCommand,
+    cls=Command,
     seldom=("structure", "grammar", "show_preset", "by_length", "seed", "rounds", "fail_over", "field"),
     epilog="""\b
 Examples:
@@ -129,8 +130,8 @@ Examples:
 @reading_options
 @on_error_options
 @jobs_option("Number of processors for large files")
-@shard_options()
-def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> ShardedRun[Any] | None:
+@engine_option
+def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
 
     GOLD and TEST are treebank files, directories or globs, paired by file name; `-` is standard input. Several TESTs are shown
@@ -145,13 +146,13 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     preset = None if chosen["preset"] is None else load_preset(chosen["preset"])
     if chosen["show_preset"] is not None:
         click.echo(_preset_description(chosen["show_preset"] or chosen["preset"] or "default"), nl=False)
-        return None
+        return
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
     how = _job_options(options, chosen)
-    if _are_for_kernels(gold, tests, how):
+    if engine.in_process and _are_for_kernels(gold, tests, how):
         from treegauge.compiled import load_ahead
 
         load_ahead()
@@ -171,18 +172,12 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     metrics = chosen["metrics"] or ("parseval",)
     job = ScoringJob.of(gold, systems, metrics, preset, **how)
 
-    def count(engine: Engine) -> list[SystemTotal]:
-        with closing(_engine_for(engine, gold, systems, chosen)) as used, progress("scoring", None) as advance:
-            return job.count(used, advance)
-
-    def finish(counted: list[SystemTotal]) -> None:
-        results = job.results(counted)
-        if chosen["baselines"]:
-            with progress("scoring baselines", None) as advance:
-                results += score_baselines(gold, metrics, preset, seed=chosen["seed"] or 0, **how, progress=advance)
-        _finish(results, checks, gold, systems, options, chosen)
-
-    return ShardedRun(job.work, job.total, count, finish)
+    with closing(_engine_for(engine, gold, systems, chosen)) as used, progress("scoring", None) as advance:
+        results = job.results(job.count(used, advance))
+    if chosen["baselines"]:
+        with progress("scoring baselines", None) as advance:
+            results += score_baselines(gold, metrics, preset, seed=chosen["seed"] or 0, **how, progress=advance)
+    _finish(results, checks, gold, systems, options, chosen)
 
 
 def _finish(
@@ -245,8 +240,7 @@ def _are_for_kernels(gold: str, tests: Sequence[str], how: JobOptions) -> bool:
     from treegauge.scoring.inputs import SMALLEST_BYTES
 
     context = click.get_current_context()
-    is_here = context.params.get("engine") == "local" and not context.params.get("shard") and context.obj is None
-    if not is_here or not _kernels_can_count(context.params) or how.get("sentences") or how.get("match_words") != "exact":
+    if not _kernels_can_count(context.params) or how.get("sentences") or how.get("match_words") != "exact":
         return False
     return os.path.isfile(gold) and os.path.isfile(tests[0]) and os.path.getsize(gold) + os.path.getsize(tests[0]) > SMALLEST_BYTES
 

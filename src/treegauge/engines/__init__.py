@@ -1,4 +1,4 @@
-"""Engines that run a command's work: in this process, in worker processes, on a Dask cluster, or in parts without a scheduler.
+"""Engines that run a command's work: in this process, in worker processes, or on a Dask cluster.
 
 An engine maps a function over shards and returns the results in the order of the shards. It does not depend on trees or parsers. A
 shard is a small value that describes a piece of work; results are small, and add up. Since neither the shards nor the order of

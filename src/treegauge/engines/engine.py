@@ -1,8 +1,8 @@
 """The interface of an engine, the engine of this process, and pools of workers: results in order, failed shards retried.
 
-A shard that fails is tried again; if it fails every time, it is halved until the sentences that make it fail are found and named.
-Nothing is left out: either every shard has a result, or there is an error. The errors of treegauge itself are about the input; they
-would occur again, and are raised at once.
+A shard is a piece of work, most often a block of sentences. One that fails is tried again; if it fails every time, it is halved
+until the sentences that make it fail are found and named. Nothing is left out: either every shard has a result, or there is an
+error. The errors of treegauge itself are about the input; they would occur again, and are raised at once.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
@@ -33,6 +34,47 @@ class Shard(Protocol):
     """A shard that can be split: ``str`` names its sentences, ``halves`` are two smaller shards, or none if it is one sentence."""
 
     def halves(self) -> Sequence[Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceBlock:
+    """Consecutive sentences, the first of which has the number ``first``, counted from 0: the same stretch of one or several
+    sequences.
+
+    >>> str(SentenceBlock(10, ("abcde",))), [(str(half), half.sides) for half in SentenceBlock(10, ("ab", "xy")).halves()]
+    ('sentences 11 to 15', [('sentence 11', ('a', 'x')), ('sentence 12', ('b', 'y'))])
+    """
+
+    first: int
+    sides: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return max(map(len, self.sides))
+
+    def __str__(self) -> str:
+        last = self.first + len(self)
+        return f"sentence {last}" if len(self) == 1 else f"sentences {self.first + 1} to {last}"
+
+    def halves(self) -> list[SentenceBlock]:
+        middle = len(self) // 2
+        if not middle:
+            return []
+        return [
+            SentenceBlock(self.first, tuple(side[:middle] for side in self.sides)),
+            SentenceBlock(self.first + middle, tuple(side[middle:] for side in self.sides)),
+        ]
+
+
+def blocks_of(items: Iterable[Any], size: int, first: int = 0) -> Iterator[SentenceBlock]:
+    """Items in blocks of ``size``, numbered from ``first`` on.
+
+    >>> [(block.first, block.sides) for block in blocks_of("abc", 2)]
+    [(0, (('a', 'b'),)), (2, (('c',),))]
+    """
+    rest = iter(items)
+    while taken := tuple(itertools.islice(rest, size)):
+        yield SentenceBlock(first, (taken,))
+        first += len(taken)
 
 
 class Engine(Protocol):

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import MismatchError
 from treegauge.experiments.experiment import Work
 from treegauge.grammar.counting import induce
 from treegauge.normalise import pipeline
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser
-from treegauge.parsing.shards import SentenceBlock
 from treegauge.scoring.evaluation import score
 from treegauge.tables import Table, plain
 from treegauge.trees.tree import Tree, from_flat, to_flat
@@ -33,13 +33,13 @@ def parse_with_checkpoint(work: Work, name: str, parser: SentenceParser, sentenc
     blocks: dict[str, SentenceBlock] = {}
     for first in range(0, len(sentences), BLOCK):
         block = tuple(sentences[first : first + BLOCK])
-        blocks[_piece(name, first)] = SentenceBlock(first, len(block), sentences=block)
+        blocks[_piece(name, first)] = SentenceBlock(first, (block,))
     kept = {piece for piece in blocks if piece in work.checkpoint}
     parsed: list[ParsedSentence] = []
     began, fresh = time.monotonic(), 0
     for (piece, block), found in zip(blocks.items(), work.each(_parse, (parser, work.jobs), blocks), strict=True):
-        fresh += 0 if piece in kept else block.count
-        parsed += [_from_document(sentence, document) for sentence, document in zip(block.sentences, found, strict=True)]
+        fresh += 0 if piece in kept else len(block)
+        parsed += [_from_document(sentence, document) for sentence, document in zip(block.sides[0], found, strict=True)]
         rate = f", {fresh / (time.monotonic() - began):.1f} a second" if fresh else ""
         work.report(f"{name}: {len(parsed)} of {len(sentences)} sentences{rate}")
     return parsed
@@ -56,8 +56,7 @@ def _piece(name: str, first: int) -> str:
 
 def _parse(how: tuple[SentenceParser, int], block: SentenceBlock) -> list[dict[str, Any]]:
     parser, jobs = how
-    first, last = block.only or (0, block.count)
-    return [_document(parsed) for parsed in parser.parse_all(block.sentences[first:last], jobs)]
+    return [_document(parsed) for parsed in parser.parse_all(block.sides[0], jobs)]
 
 
 def _document(parsed: ParsedSentence) -> dict[str, Any]:

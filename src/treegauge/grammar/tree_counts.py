@@ -1,25 +1,23 @@
-"""Counts of trees for a grammar. Counts add, so a treebank can be counted in any number of shards.
+"""Counts of trees for a grammar. Counts add, so a treebank can be counted in any number of blocks.
 
-Rules, roots and words keep the order of their first appearance, and shards are added in order, so the grammar has the same bits
-however it is counted. A shard is a block of trees, given as ranges of bytes in files; one more shard computes the hash of all
-trees.
+Rules, roots and words keep the order of their first appearance, and blocks are added in order, so the grammar has the same bits
+however it is counted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
-from treegauge.engines.parts import PartFormat
+from treegauge.engines import IN_PROCESS, Engine
+from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import UnknownName
 from treegauge.grammar.counting import count_rules
 from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.lexicon import UNKNOWN, USUAL, Smoothing, Token, rare_below, tokens
 from treegauge.io import ReadOptions, stream
-from treegauge.io.archive import ArrayStore
-from treegauge.io.splitting import Piece, cut_files
 from treegauge.normalise import Pipeline, pipeline
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.tree import Production, Tree, from_flat, to_flat
@@ -189,83 +187,34 @@ def with_unknown_rules(rules: Counter[Production], below: int) -> Counter[Produc
 
 
 TREES = 500
-"""The number of trees in a shard: a second of work."""
+"""The number of trees in a block: a second of work."""
 
 
-@dataclass(frozen=True)
-class CountShard:
-    """Trees to be counted: those of a piece of files, or ``only`` some of them, from one index to another. ``checksum`` is of all
-    files."""
+class TreebankCounts(NamedTuple):
+    """The counts of a treebank, and its hash."""
 
-    piece: Piece
-    reading: ReadOptions
-    checksum: int
-    only: tuple[int, int] | None = None
-
-    def __str__(self) -> str:
-        first, last = self.only or (0, self.piece.trees)
-        which = f"trees {self.piece.first + first + 1} to {self.piece.first + last}" if last >= 0 else "all trees"
-        part = self.piece.sources[0].part
-        return f"{which} ({self.piece.sources[0].name}, in what begins at line {part.line if part else 1})"
-
-    def halves(self) -> list[CountShard]:
-        first, last = self.only or (0, self.piece.trees)
-        middle = (first + last) // 2
-        return [replace(self, only=(first, middle)), replace(self, only=(middle, last))] if last - first > 1 else []
-
-    def trees(self) -> Iterator[Tree]:
-        """The trees themselves."""
-        low, high = self.only or (0, None)
-        every = (tree for source in self.piece.sources for block in stream(source, self.reading) for tree in block)
-        return (tree for number, tree in enumerate(every) if number >= low and (high is None or number < high))
+    counts: TreeCounts
+    sha256: str
 
 
-@dataclass(frozen=True)
-class HashShard:
-    """Files whose trees are to be hashed."""
+def count_treebank(
+    path: str, reading: ReadOptions, recipe: Recipe, engine: Engine = IN_PROCESS, size: int = TREES
+) -> TreebankCounts:
+    """The counts of the trees of a file, block by block on an engine."""
+    digest, counts = TreebankHash(), TreeCounts()
 
-    paths: tuple[str, ...]
-    reading: ReadOptions
+    def blocks() -> Iterator[SentenceBlock]:
+        first = 0
+        for bank in stream(path, reading):
+            digest.update(bank)
+            for low in range(0, len(bank), size):
+                yield SentenceBlock(first + low, (bank[low : low + size],))
+            first += len(bank)
 
-    def __str__(self) -> str:
-        return f"the hash of {self.paths[0]}"
-
-
-def grammar_shards(paths: tuple[str, ...], reading: ReadOptions, size: int = TREES) -> list[HashShard | CountShard]:
-    """The shards of a treebank: first the one for the hash, then blocks of trees in order."""
-    side = cut_files(paths, reading, size)
-    return [HashShard(paths, reading), *(CountShard(piece, reading, side.checksum) for piece in side.pieces)]
-
-
-def count_shard(recipe: Recipe, shard: HashShard | CountShard) -> TreeCounts | str:
-    """The counts of a block of trees, or the hash of all."""
-    if isinstance(shard, CountShard):
-        return count_trees(shard.trees(), recipe, shard.piece.first)
-    digest = TreebankHash()
-    for path in shard.paths:
-        for block in stream(path, shard.reading):
-            digest.update(block)
-    return digest.hexdigest()
+    for counted in engine.map(_count_block, recipe, blocks(), title="counting"):
+        counts.add(counted)
+    return TreebankCounts(counts, digest.hexdigest())
 
 
-_COUNTERS = ("left_out", "rules", "roots", "tokens", "nodes")
-
-
-def _save(counts: TreeCounts | str, store: ArrayStore) -> Any:
-    if isinstance(counts, str):
-        return counts
-    counters = {name: [[key, number] for key, number in getattr(counts, name).items()] for name in _COUNTERS}
-    return {"trees": counts.trees, "flat": counts.flat, "stored": counts.stored, **counters}
-
-
-def _load(data: Any, store: ArrayStore) -> TreeCounts | str:
-    if isinstance(data, str):
-        return data
-    left_out, roots, nodes = (Counter(dict(data[name])) for name in ("left_out", "roots", "nodes"))
-    rules = Counter({Production(lhs, tuple(rhs), tuple(words)): number for (lhs, rhs, words), number in data["rules"]})
-    tokens = Counter({Token(*key): number for key, number in data["tokens"]})
-    return TreeCounts(data["trees"], left_out, rules, roots, tokens, nodes, data["flat"], data["stored"])
-
-
-PART_FORMAT = PartFormat(_save, _load)
-"""The counts of a block of trees, or the hash of all."""
+def _count_block(recipe: Recipe, block: SentenceBlock) -> TreeCounts:
+    return count_trees(block.sides[0], recipe, block.first)

@@ -186,7 +186,7 @@ class _Reader:
         self.path, self.options, self.names = text.name, options, names
         self.chunks = text.chunks()
         # The place where the present block begins.
-        self.place = TextPosition(1, 0) if text.part is None else TextPosition(text.part.line, text.part.characters)
+        self.place = TextPosition(1, 0)
         self.failed_block: bytes | None = None
         # Whether brackets at the beginning of a line may be inside a tree; None: not yet known.
         self.nested: bool | None = None

@@ -77,12 +77,12 @@ class _KeptText(Text):
     """A text that keeps the chunks of the present block, so that an error can show its line."""
 
     def __init__(self, text: Text) -> None:
-        self.name, self.suffix, self.part = text.name, text.suffix, text.part
+        self.name, self.suffix = text.name, text.suffix
         self.on_left_out, self.is_recoded = text.on_left_out, text.is_recoded
         self._text = text
         self._kept: list[bytes] = []
         self._lines: list[bytes] | None = None  # the lines of the chunks kept, once they were asked for
-        self._line = 1 if text.part is None else text.part.line  # the number of the first of them
+        self._line = 1  # the number of the first of them
 
     @property
     def head(self) -> bytes:

@@ -13,12 +13,9 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from treegauge.errors import EncodingError, FormatError, InputError, UnknownName, UsageError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 ON_ERROR = ("parse-fails", "stop", "repair")
 _BOMB_BYTES, _BOMB_RATIO = 256 << 20, 1000
@@ -116,15 +113,6 @@ TREEBANK_SUFFIXES = {
 }
 
 
-class ByteRange(NamedTuple):
-    """The bytes ``start:end`` of a file; they begin on a line, after some of its characters."""
-
-    start: int
-    end: int
-    line: int = 1
-    characters: int = 0
-
-
 class LeftOut(NamedTuple):
     """The numbers of secondary edges and of nodes without words in a sentence that its tree leaves out."""
 
@@ -136,15 +124,13 @@ class LeftOut(NamedTuple):
 class Source:
     """A named source of bytes; ``data`` holds the bytes if they are already in memory.
 
-    ``on_read`` is called with the number of bytes, before decompression, after each read. ``part`` is the part of an uncompressed
-    file to read, if not all of it. ``stored`` is the file to open, if it differs from the name. ``on_left_out`` is called with what
-    the tree of a sentence leaves out.
+    ``on_read`` is called with the number of bytes, before decompression, after each read. ``stored`` is the file to open, if it
+    differs from the name. ``on_left_out`` is called with what the tree of a sentence leaves out.
     """
 
     name: str
     data: bytes | None = None
     on_read: Callable[[int], None] | None = None
-    part: ByteRange | None = None
     stored: str = ""
     on_left_out: Callable[[LeftOut], None] | None = None
 
@@ -168,34 +154,12 @@ class Source:
             yield self._with_progress(_standard_input())
         else:
             with _open(self.stored or self.name) as file:
-                raw = self._with_progress(file if self.part is None else _part_of(file, self.part))
+                raw = self._with_progress(file)
                 suffix = os.path.splitext(self.name)[1].lower()
                 yield decompress(raw, suffix, self.name) if suffix in COMPRESSED else raw
 
     def _with_progress(self, raw: BinaryIO) -> BinaryIO:
         return raw if self.on_read is None else cast(BinaryIO, _ProgressReader(raw, self.on_read))
-
-
-def _part_of(file: BinaryIO, part: ByteRange) -> BinaryIO:
-    file.seek(part.start)
-    return cast(BinaryIO, io.BufferedReader(_RangeReader(file, part.end - part.start)))
-
-
-class _RangeReader(io.RawIOBase):
-    """A stream of the next ``size`` bytes of a file."""
-
-    def __init__(self, raw: BinaryIO, size: int) -> None:
-        self.raw, self.left = raw, size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
-        view = memoryview(buffer)
-        data = self.raw.read(min(len(view), self.left))
-        view[: len(data)] = data
-        self.left -= len(data)
-        return len(data)
 
 
 class _ProgressReader(io.RawIOBase):
@@ -345,12 +309,11 @@ _LONGEST_LINE_BYTES = 64 << 20
 class Text:
     """The text of a source, to be read once.
 
-    ``chunks`` gives UTF-8 that is not yet validated, without a byte order mark, and for each chunk whether it is the last. ``part``
-    is that of the source.
+    ``chunks`` gives UTF-8 that is not yet validated, without a byte order mark, and for each chunk whether it is the last.
     """
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
-        self.name, self.suffix, self.part = source.name, source.suffix, source.part
+        self.name, self.suffix = source.name, source.suffix
         self.on_left_out = source.on_left_out
         self.is_recoded = not _is_utf8(options.encoding)
         self._chunks = _chunks(source, options)
@@ -391,8 +354,7 @@ def _chunks(source: Source, options: ReadOptions) -> Iterator[tuple[bytes, bool]
             chunks = _without_mark(chunks, source.name)
         else:
             chunks = _to_utf8(chunks, options.encoding, source.name)
-        # A part may lack a line end although its file has some, so only a whole file can be an old Macintosh's.
-        yield from _with_last(_plain_line_ends(chunks, may_be_macintosh=source.part is None))
+        yield from _with_last(_plain_line_ends(chunks))
 
 
 def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -443,12 +405,12 @@ def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[byte
         yield recoded
 
 
-def _plain_line_ends(chunks: Iterator[bytes], *, may_be_macintosh: bool) -> Iterator[bytes]:
+def _plain_line_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
     r"""The chunks with line ends ``\r\n`` as ``\n``; also ``\r``, if the first chunk has no ``\n``, as on an old Macintosh."""
     is_macintosh, is_first, held = False, True, b""
     for chunk in chunks:
         if is_first and chunk:
-            is_macintosh, is_first = may_be_macintosh and b"\r" in chunk[:-1] and b"\n" not in chunk, False
+            is_macintosh, is_first = b"\r" in chunk[:-1] and b"\n" not in chunk, False
         if held or b"\r" in chunk:
             chunk = held + chunk
             if is_macintosh:

@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.engines.parts import PartFormat, ShardedWork
 from treegauge.errors import ModelError, TreegaugeError, UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.pcfg import PCFG
-from treegauge.io.archive import ArrayStore, read_archive, write_archive
+from treegauge.io.archive import read_archive, write_archive
 from treegauge.learning.em import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.tables import plain
@@ -196,14 +195,12 @@ def learn(
     resume: bool = False,
     on_iteration: Callable[[Iteration], None] = lambda _: None,
     engine: Engine = IN_PROCESS,
-    learned: Iterable[StartResult] | None = None,
 ) -> LearningResult:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
 
     The state is written to ``checkpoint`` before ``on_iteration`` is called; ``resume`` continues from there, to the same result as
     without the interruption. On an ``engine`` with workers, each of several starts is a shard; of a single start, each step is
-    divided into groups of sentences. ``learned`` are the results of :func:`work_on_starts`, if they are known; then nothing is
-    learned again.
+    divided into groups of sentences.
 
     >>> from treegauge.learning import read_brackets
     >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
@@ -220,10 +217,10 @@ def learn(
         state = load_state(checkpoint, fingerprint)
     else:
         state = LearningState(_start(sentences, settings, start, 0))
-    if settings.starts > 1 and (learned is not None or not engine.in_process):
+    if settings.starts > 1 and not engine.in_process:
         histories = state.histories if state.finished else state.histories[:-1]
-        if learned is None:
-            learned = work_on_starts(sentences, settings, first=len(histories)).values(engine)
+        numbers = range(len(histories), settings.starts)
+        learned = engine.map(learn_start, _Task(sentences, settings), numbers, title="learning")
         return _best_start(replace(state, histories=histories), learned, fingerprint, checkpoint, on_iteration)
     prepared = cut_blocks(sentences)
     take = partial(step, prepared=prepared, threads=settings.threads, engine=engine, device=settings.device)
@@ -265,18 +262,6 @@ def learn_start(task: _Task, number: int) -> StartResult:
     return StartResult(last.histories[-1], last.best_grammar, last.skipped)
 
 
-def work_on_starts(
-    sentences: BracketedSentences, settings: LearningSettings, *, start: PCFG | None = None, first: int = 0
-) -> ShardedWork:
-    """Learning from several random starts, from the ``first`` on, each of them a shard.
-
-    The results of starts are independent, and :func:`learn` chooses the best of them. The steps of a single start are not shards,
-    because each needs the grammar of the one before.
-    """
-    _check(sentences, settings, start)
-    return ShardedWork(learn_start, _Task(sentences, settings), range(first, settings.starts), "learning")
-
-
 def _best_start(
     state: LearningState,
     learned: Iterable[StartResult],
@@ -296,23 +281,6 @@ def _best_start(
         on_iteration(Iteration(number, len(made.history) - 1, made.history[-1], skipped))
     assert best_grammar is not None
     return LearningResult(best_grammar, histories, best, skipped)
-
-
-def _save_start(start: StartResult, store: ArrayStore) -> Any:
-    name = f"grammar{len(store.arrays)}"
-    grammar = pack_grammar(start.grammar, name, store.arrays)
-    return {"history": start.history, "skipped": start.skipped, "grammar": grammar, "name": name}
-
-
-def _load_start(data: Any, store: ArrayStore) -> StartResult:
-    grammar = unpack_grammar(data["grammar"], data["name"], store.arrays)
-    if grammar is None:
-        raise ValueError("no grammar")
-    return StartResult(tuple(data["history"]), grammar, data["skipped"])
-
-
-PART_FORMAT = PartFormat(_save_start, _load_start)
-"""The grammar learned from one start, with its history."""
 
 
 def _steps(

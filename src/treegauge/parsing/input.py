@@ -11,7 +11,7 @@ from typing import Literal
 
 from treegauge.errors import EncodingError, FormatError
 from treegauge.io import ReadOptions, stream
-from treegauge.io.sources import ByteRange, Source, find_sources
+from treegauge.io.sources import Source, find_sources
 from treegauge.parsing.parser import Sentence
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -69,8 +69,13 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
                 yield Sentence(tuple(words[k] for k in kept), tuple(tags[k] for k in kept))
         return
     for source in [path] if isinstance(path, Source) else find_sources(path):
-        for part, line in sentence_lines(source, kind, options.encoding):
-            yield _sentence(_decode(line, source.name, part.line, options.encoding), kind, source.name, part.line)
+        with source.open() as lines:
+            for number, line in enumerate(lines, 1):
+                if number == 1 and kind in ("tokens", "raw"):
+                    _refuse_tree(line, source.name)
+                text = _decode(line, source.name, number, options.encoding)
+                if kind != "raw" or text.strip():
+                    yield _sentence(text, kind, source.name, number)
 
 
 _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")
@@ -82,18 +87,6 @@ def _refuse_tree(line: bytes, path: str) -> None:
         raise FormatError(
             "this is a tree, not a sentence", path=path, line=1, advice='To parse the words of trees, give kind="trees".'
         )
-
-
-def sentence_lines(source: Source, kind: InputKind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
-    """The lines of a source that are sentences, each with its position in bytes and its line number."""
-    offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
-    with source.open() as lines:
-        for number, line in enumerate(lines, first):
-            if number == 1 and kind in ("tokens", "raw"):
-                _refuse_tree(line, source.name)
-            if kind != "raw" or _decode(line, source.name, number, encoding).strip():
-                yield ByteRange(offset, offset + len(line), number), line
-            offset += len(line)
 
 
 def _decode(line: bytes, path: str, number: int, encoding: str) -> str:

@@ -7,7 +7,7 @@ repeated, both files are read whole and paired by text, which is impossible for 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -20,6 +20,8 @@ from treegauge.alignment.counted_brackets import sentence_lengths
 from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
+from treegauge.engines import Engine
+from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.compact_rows import CompactIndex, narrow
 from treegauge.metrics.metric import Metric, Rows
@@ -157,10 +159,7 @@ class SystemCounts:
             self._add_as_evalb(evalb_rows(gold, test, self.preset), first)
         else:
             self._add_aligned(gold, test, pairs, first, in_step)
-        if self.request.keep and self.request.trees:
-            self._keep_trees(gold, test, pairs, first)
-        if self.request.keep and self.request.places:
-            self.places.add(gold)
+        self._keep_block(gold, test, pairs, first)
         self.n_gold += len(gold)
         self.n_test += len(test)
         self.n_words += gold.n_tokens
@@ -170,6 +169,26 @@ class SystemCounts:
         for problem in test.problems().values():
             self.repairs.update(problem.repairs)
         self.request.progress(len(gold))
+
+    def add_block(self, block: SentenceBlock) -> None:
+        """Count gold sentence i of a block against test sentence i; NotParallel as in :meth:`add`."""
+        gold, test = block.sides
+        self.add(gold, test, _pairs(block), in_step=True)
+
+    def add_counted(self, counted: SystemCounts | None, block: SentenceBlock) -> None:
+        """Add the counts of a block that a worker has counted; None, or texts in other places, raise NotParallel."""
+        if counted is None or is_displaced([*self.texts, *counted.texts]):
+            raise NotParallel
+        gold, test = block.sides
+        self._keep_block(gold, test, _pairs(block), block.first)
+        self.merge(counted)
+        self.request.progress(counted.n_gold)
+
+    def _keep_block(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
+        if self.request.keep and self.request.trees:
+            self._keep_trees(gold, test, pairs, first)
+        if self.request.keep and self.request.places:
+            self.places.add(gold)
 
     def _keep_trees(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
         """Keep the trees of a block that begins at gold sentence ``first``, or those of them that the request wants."""
@@ -271,13 +290,6 @@ class SystemCounts:
 
             self.breakdowns = {name: breakdown_from_counts(name, *counted) for name, counted in state["breakdowns"].items()}
 
-    def append(self, other: SystemCounts) -> None:
-        """Add the counts of the sentences that follow, which were numbered from 0."""
-        for counts in other.of_metrics:
-            counts.index = [index.shift(self.n_gold) for index in counts.index]
-        other.notes = [note if note.sentence < 0 else note._replace(sentence=note.sentence + self.n_gold) for note in other.notes]
-        self.merge(other)
-
     def merge(self, other: SystemCounts) -> None:
         """Add the counts of the sentences that follow."""
         for ours, theirs in zip(self.of_metrics, other.of_metrics, strict=True):
@@ -287,6 +299,7 @@ class SystemCounts:
         self.n_gold += other.n_gold
         self.n_test += other.n_test
         self.notes += other.notes
+        self.texts += other.texts
         self.repairs += other.repairs
         self.punctuation += other.punctuation
         self.n_words += other.n_words
@@ -300,6 +313,11 @@ class SystemCounts:
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
         self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
         self.gap = self.gap or other.gap
+
+
+def _pairs(block: SentenceBlock) -> Int64:
+    gold, test = block.sides
+    return np.arange(len(gold)) if len(test) else np.full(len(gold), -1, dtype=np.int64)
 
 
 def _first_gap(block: AlignedBlock) -> str:
@@ -343,11 +361,11 @@ class HashedCounts(NamedTuple):
     digests: tuple[str, str]
 
 
-def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemCounts:
+def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher, engine: Engine) -> SystemCounts:
     """Count all files of a system, each against its gold file."""
     total = SystemCounts(request)
     for gold, test in files:
-        counts = _count_file(gold, test, request, hasher, total.n_gold)
+        counts = _count_file(gold, test, request, hasher, engine, total.n_gold)
         for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, counts.n_test)):
             if trees.paths and not n_trees:
                 raise InputError(f"no trees in the {side} file", path=trees.name, advice="Nothing was scored.")
@@ -369,17 +387,17 @@ def _refusal(notes: Sequence[Note], remarks: Sequence[Note]) -> str:
     return "\n".join([*lines, *(f"  {with_advice(remark)}" for remark in remarks)])
 
 
-def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemCounts:
+def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, engine: Engine, first: int) -> SystemCounts:
     marks = hasher.mark()
     once = not (gold.can_be_read_again and test.can_be_read_again)
     try:
-        return _in_step(gold, test, request, hasher, first, may_end_apart=once)
+        return _in_step(gold, test, request, hasher, engine, first, may_end_apart=once)
     except NotParallel:
         hasher.go_back(marks)
     lines = test.line_by_line()
     if lines is not None and not once:
         try:
-            return _in_step(gold, lines, request, hasher, first)
+            return _in_step(gold, lines, request, hasher, engine, first)
         except (NotParallel, InputError):
             hasher.go_back(marks)
         finally:
@@ -388,7 +406,7 @@ def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, firs
         return _by_text(gold, test, request, hasher, first)
     try:
         if not once:
-            return _in_step(gold, test, request, hasher, first, may_end_apart=True)
+            return _in_step(gold, test, request, hasher, engine, first, may_end_apart=True)
     except NotParallel:
         pass
     raise MismatchError(
@@ -398,34 +416,47 @@ def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, firs
 
 
 def _in_step(
-    gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int, *, may_end_apart: bool = False
-) -> SystemCounts:
-    return count_in_step(gold.blocks(), test.blocks(), request, hasher, first, may_end_apart=may_end_apart)
-
-
-def count_in_step(
-    gold: Iterator[Treebank],
-    test: Iterator[Treebank],
-    request: Request,
-    hasher: Hasher | None = None,
-    first: int = 0,
-    *,
-    may_end_apart: bool = False,
+    gold: Trees, test: Trees, request: Request, hasher: Hasher, engine: Engine, first: int, *, may_end_apart: bool = False
 ) -> SystemCounts:
     """Count gold sentence i against test sentence i, or raise NotParallel.
 
-    With ``may_end_apart``, one side may have more sentences, provided that all before them match.
+    With ``may_end_apart``, one side may have more sentences, provided that all before them match. Blocks are read here and counted
+    on the engine; the blocks, and the order in which their counts are added, are the same on every engine.
     """
-    counts = SystemCounts(request, first)
-    by_line = request.on_mismatch == "evalb"
-    with closing(_steps(gold, test)) as steps:
-        for gold_block, test_block in steps:
-            if len(gold_block) != len(test_block) and not (may_end_apart and (by_line or not counts.texts)):
-                raise NotParallel
-            if hasher is not None:
-                hasher.add(gold_block, test_block)
-            pairs = np.arange(len(gold_block)) if len(test_block) else np.full(len(gold_block), -1, dtype=np.int64)
-            counts.add(gold_block, test_block, pairs, in_step=True)
+    counts, in_work, ends_apart = SystemCounts(request, first), deque[SentenceBlock](), False
+
+    def blocks() -> Iterator[SentenceBlock]:
+        nonlocal ends_apart
+        with closing(_steps(gold.blocks(), test.blocks())) as steps:
+            number = first
+            for sides in steps:
+                ends_apart = len(sides[0]) != len(sides[1])
+                if ends_apart and not may_end_apart:
+                    raise NotParallel
+                hasher.add(*sides)
+                in_work.append(SentenceBlock(number, sides))
+                yield in_work[-1]
+                number += len(sides[0])
+
+    if engine.in_process:
+        for block in blocks():
+            counts.add_block(block)
+    else:
+        small = replace(request, trees=False, places=False, progress=no_progress)
+        for counted in engine.map(_count_block, small, blocks(), title="scoring"):
+            counts.add_counted(counted, in_work.popleft())
+    if ends_apart and counts.texts and request.on_mismatch != "evalb":
+        raise NotParallel
+    return counts
+
+
+def _count_block(request: Request, block: SentenceBlock) -> SystemCounts | None:
+    """The counts of a block of sentences; None if test sentence i is not a parse of gold sentence i."""
+    counts = SystemCounts(request, block.first)
+    try:
+        counts.add_block(block)
+    except NotParallel:
+        return None
     return counts
 
 

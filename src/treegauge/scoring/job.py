@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from treegauge import __version__
 from treegauge.alignment.notes import Note
@@ -34,10 +34,6 @@ from treegauge.scoring.inputs import (
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees
 from treegauge.scoring.sentence_rows import MetricCounts, join_blocks
 from treegauge.scoring.signature import Signature
-
-if TYPE_CHECKING:
-    from treegauge.engines.parts import ShardedWork
-    from treegauge.scoring.shards import FilePair
 
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset
@@ -80,8 +76,8 @@ SystemTotal = tuple[HashedCounts, Inputs | None]
 class ScoringJob:
     """A call of :func:`treegauge.score`: the trees of gold and of each system, what to count, and how to read files.
 
-    :meth:`count` counts in this process or on an engine. Where shards were counted elsewhere, :meth:`total` adds up their values.
-    :meth:`results` turns the counts into results. ``names`` are the metrics as the caller wrote them, for the results.
+    :meth:`count` counts, in this process or on an engine; :meth:`results` turns the counts into results. ``names`` are the metrics
+    as the caller wrote them, for the results.
     """
 
     gold: TreebankLike
@@ -119,23 +115,20 @@ class ScoringJob:
         """The counts of each system; in this process, ``progress`` is called with the number of sentences just counted."""
         if not self.systems:
             raise UsageError("there is no system to score")
-        if not engine.in_process:
-            return self.total(self.work().values(engine), engine)
         request, kept = replace(self.request, progress=progress), dict[str, Trees]()
         if len(self.systems) > 1 and request.keep and (path := path_of(self.gold)) is not None and os.path.isfile(path):
             # Gold trees are read once for all systems, unless that would take much memory.
             kept[path] = trees_of(path, self._reading.of_gold, keep=request.trees or os.path.getsize(path) < LARGE_BYTES)
-        return [
-            self._count(_paired_trees(self.gold, test, self._reading, request, kept), request) for test in self.systems.values()
-        ]
+        every = (_paired_trees(self.gold, test, self._reading, request, kept) for test in self.systems.values())
+        return [self._count(files, request, engine) for files in every]
 
-    def _count(self, files: Sequence[tuple[Trees, Trees]], request: Request) -> SystemTotal:
+    def _count(self, files: Sequence[tuple[Trees, Trees]], request: Request, engine: Engine) -> SystemTotal:
         is_large = sum(_bytes_of(side) for sides in files for side in sides) > LARGE_BYTES
         if is_large:
             share_one_heap()
-        if (counted := _count_by_kernels(files, request, self._reading)) is not None:
+        if engine.in_process and (counted := _count_by_kernels(files, request, self._reading)) is not None:
             return counted, _inputs_of(files, self._reading)
-        found = _count_trees(files, request), _inputs_of(files, self._reading)
+        found = _count_trees(files, request, engine), _inputs_of(files, self._reading)
         if is_large:
             return_free_memory()
         return found
@@ -143,29 +136,6 @@ class ScoringJob:
     @property
     def _reading(self) -> ReadOptions:
         return replace(self.reading, on_error=self.request.on_error)
-
-    def work(self) -> ShardedWork:
-        """The same work, cut into shards."""
-        from treegauge.scoring.shards import work_in_shards
-
-        return work_in_shards(_file_pairs(self._all_files()), self.request, self._reading)
-
-    def total(self, values: Iterable[Any], engine: Engine = IN_PROCESS) -> list[SystemTotal]:
-        """The counts of each system, from the values of all shards in order.
-
-        A system whose sentences do not stand in the same order as in gold cannot be counted in shards; the engine counts it whole.
-        """
-        from treegauge.scoring.shards import counts_of_systems
-
-        every = self._all_files()
-        counted = counts_of_systems(_file_pairs(every), values, self.request, self._reading, engine)
-        return [(one, _inputs_of(files, self._reading)) for one, files in zip(counted, every, strict=True)]
-
-    def _all_files(self) -> list[list[tuple[Trees, Trees]]]:
-        every = [_paired_trees(self.gold, test, self._reading, self.request, {}) for test in self.systems.values()]
-        if any(isinstance(side, MemoryTrees) for files in every for sides in files for side in sides):
-            raise UsageError("trees in memory cannot be shared among workers: give files, or leave out the engine")
-        return every
 
     def results(self, counted: Sequence[SystemTotal]) -> list[Result]:
         """The results of all systems by all metrics: the systems in their order, and for each its metrics."""
@@ -178,11 +148,11 @@ class ScoringJob:
         return results
 
 
-def _count_trees(files: Sequence[tuple[Trees, Trees]], request: Request) -> HashedCounts:
+def _count_trees(files: Sequence[tuple[Trees, Trees]], request: Request, engine: Engine) -> HashedCounts:
     """The counts of all files of a system, and their hashes; the files are closed."""
     try:
         with Hasher() as hasher:
-            return HashedCounts(count_files(files, request, hasher), hasher.digests())
+            return HashedCounts(count_files(files, request, hasher, engine), hasher.digests())
     finally:
         for sides in files:
             for side in sides:
@@ -212,12 +182,6 @@ def _count_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request, re
     if counted is not None:
         check_fit(counted.counts)
     return counted
-
-
-def _file_pairs(every: Sequence[Sequence[tuple[Trees, Trees]]]) -> list[list[FilePair]]:
-    from treegauge.scoring.shards import FilePair
-
-    return [[FilePair(ours.paths, theirs.paths) for ours, theirs in files] for files in every]
 
 
 def _paired_trees(

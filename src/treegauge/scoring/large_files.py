@@ -250,7 +250,6 @@ class _FilePairCounter:
         index = np.concatenate([np.zeros(0, np.int64), *self._odd_index])
         odd.notes = [note if note.sentence < 0 else note._replace(sentence=int(index[note.sentence])) for note in odd.notes]
         total.merge(odd)
-        total.texts = odd.texts
         total.n_gold = total.n_test = self._n
         total.tags = self._sides[0].tag_use(), self._sides[1].tag_use()
         total.punctuation, total.n_words = self._sides[0].punctuation(), self._sides[0].n_words

@@ -1,4 +1,4 @@
-"""FREVAL as its authors' program computes and prints it: line by line, with its own rules for reading trees.
+"""FREVAL as its authors' program computes and prints it: the library's counts of fragments, and its own rules for reading lines.
 
 These rules are known from its behaviour. A blank gold line ends the evaluation, a malformed gold line shifts the pairs by one, and
 a malformed test line drops its pair. Labels *and tags* are cut, deletion goes by the uncut label, and a node without children
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
-from treegauge.io.sources import find_sources
 from treegauge.metrics.evalb.counting import count_crossing
 from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
 from treegauge.metrics.fragments import BySize, count_fragments
@@ -326,10 +325,3 @@ def _java(value: float, digits: int = 2) -> str:
     if math.isnan(value):
         return "NaN"
     return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
-
-
-def lines_of(path: str) -> Iterator[bytes]:
-    """The lines of a file, with their newlines."""
-    for source in find_sources(path):
-        with source.open() as stream:
-            yield from stream
