@@ -298,15 +298,16 @@ class NameNumbers(dict[bytes, int]):
         self.strings.append(name)
         return number
 
-    def of(self, words: TextWords, start: Int64, end: Int64) -> Int32:
+    def of(self, words: TextWords, start: Int64, end: Int64, *, utf8: bool = True) -> Int32:
         """The number of each slice ``start:end``; slices must not be empty or contain a zero byte.
 
-        UnicodeDecodeError if a new slice is not UTF-8; all new ones are then unknown as before.
+        UnicodeDecodeError if a new slice is not UTF-8, unless it need not be; all new ones are then unknown as before.
         """
         known = len(self.strings)
         numbers = [self._some(words, start[k : k + _AT_ONCE], end[k : k + _AT_ONCE]) for k in range(0, len(start), _AT_ONCE)]
         try:
-            b" ".join(self.strings[known:]).decode("utf-8")
+            if utf8:
+                b" ".join(self.strings[known:]).decode("utf-8")
         except UnicodeDecodeError:
             while len(self.strings) > known:
                 del self[self.strings.pop()]
@@ -398,24 +399,24 @@ def _join_column(column: list[Int32]) -> Int32:
     return joined
 
 
-def part_of(events: Events, names: Names, path: str, first_line: int) -> TreeColumns:
-    """The columns of the trees of a text whose brackets balance; UnicodeDecodeError if it is not UTF-8."""
+def part_of(events: Events, names: Names, path: str, first_line: int, *, utf8: bool = True) -> TreeColumns:
+    """The columns of the trees of a text whose brackets balance; UnicodeDecodeError if it is not UTF-8, unless it need not be."""
     opens, words = events.opens, events.words
     open_position = events.position.take(opens)
     has_label = ~events.outside.take(open_position + 1)
     every = bool(has_label.all())
     if not every and _has_label_set_off(events, opens[~has_label]):
-        return part_of(find_events(_with_labels_at_brackets(events)), names, path, first_line)
+        return part_of(find_events(_with_labels_at_brackets(events)), names, path, first_line, utf8=utf8)
     start, end, parent, roots, above, is_tagged, nodes_before = nesting_of(events)
 
     text = TextWords(events.data.tobytes())
     label_end, word_end = _ends(events, opens, words, has_label, start, nodes_before)
     if every:
-        label = names.label_numbers.of(text, open_position + 1, label_end)
+        label = names.label_numbers.of(text, open_position + 1, label_end, utf8=utf8)
     else:
         label = np.full(len(opens), names.label_numbers[b""], dtype=np.int32)
-        label[has_label] = names.label_numbers.of(text, open_position[has_label] + 1, label_end)
-    word = names.word_numbers.of(text, events.position.take(words), word_end)
+        label[has_label] = names.label_numbers.of(text, open_position[has_label] + 1, label_end, utf8=utf8)
+    word = names.word_numbers.of(text, events.position.take(words), word_end, utf8=utf8)
     tag = label.take(above)
     if is_tagged is not None:
         tag[~is_tagged] = -1

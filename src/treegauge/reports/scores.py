@@ -287,7 +287,7 @@ def evalb_layout(result: Result) -> str:
 
     A sentence without a parse whose gold brackets count as missed counts here as in the other formats (``Totals.add_unparsed``).
     """
-    from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
+    from treegauge.metrics.evalb.program import HEADER, Totals, row, summary
     from treegauge.metrics.evalb.scoring import SentenceResult
 
     sentences = result.scored_sentences

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from treegauge import compiled
-from treegauge.metrics.evalb import blocks, evalb, program
+from treegauge.metrics.evalb import blocks, evalb, program, scoring
 
 RUNS = int(os.environ.get("TREEGAUGE_FUZZ", "3000")) // 50
 LABELS = ["NP", "VP", "S", "ADVP", "PRT", "NP-SBJ", "TOP", "-NONE-", "", "NP=2"]
@@ -63,29 +63,70 @@ def _run(words: list[str]) -> tuple[int, bytes, bytes]:
     return evalb(words, out, err), out.getvalue(), err.getvalue()
 
 
-def test_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TREEGAUGE_KERNELS", "now")
-    if compiled.kernels("treegauge.metrics.count_kernels") is None:
-        pytest.skip("there is no folder to store kernels in")
+def _large_is(monkeypatch: pytest.MonkeyPatch, with_kernels: bool) -> None:
+    monkeypatch.setattr(scoring, "_FEW_LINES", 0)
+    monkeypatch.setattr(program, "_LARGE_BYTES", 0 if with_kernels else 1 << 60)
+    if with_kernels:
+        monkeypatch.setenv("TREEGAUGE_KERNELS", "now")
+        if compiled.kernels("treegauge.metrics.count_kernels") is None:
+            pytest.skip("there is no folder to store kernels in")
+
+
+@pytest.fixture
+def n_plain(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of lines that were counted in blocks."""
+    counted: list[int] = []
+    select = blocks.ValidLines.select
+
+    def counting(lines: blocks.ValidLines, chosen: Any) -> blocks.ValidLines:
+        if isinstance(chosen, slice):
+            counted.append(chosen.stop - chosen.start)
+        return select(lines, chosen)
+
+    monkeypatch.setattr(blocks.ValidLines, "select", counting)
+    return counted
+
+
+@pytest.mark.parametrize("with_kernels", [False, True])
+def test_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_plain: list[int], with_kernels: bool) -> None:
     generator = random.Random(8)
     gold, test, prm = tmp_path / "gold", tmp_path / "test", tmp_path / "x.prm"
-    n_plain = 0
-    in_order = blocks._Blocks._in_order
-
-    def counting(*given: Any) -> Any:
-        nonlocal n_plain
-        n_plain += 1
-        return in_order(*given)
-
-    monkeypatch.setattr(blocks._Blocks, "_in_order", counting)
+    _large_is(monkeypatch, with_kernels)
     for number in range(RUNS):
         for path, text in zip((gold, test), _lines(generator), strict=True):
             path.write_bytes(text)
         prm.write_bytes(generator.choice(PARAMETERS))
         monkeypatch.setattr(blocks, "_LINES", generator.choice([1, 3, 50]))
         words = [str(gold), str(test), "-p", str(prm), "-e", generator.choice(["0", "3", "1000"]), "-c", "4"]
-        monkeypatch.setattr(program, "_LARGE_BYTES", 0)
+        monkeypatch.setattr(scoring, "_FEW_LINES", 0)
         ours = _run(words)
-        monkeypatch.setattr(program, "_LARGE_BYTES", 1 << 60)
+        monkeypatch.setattr(scoring, "_FEW_LINES", 1 << 30)
         assert ours == _run(words), (number, gold.read_bytes(), test.read_bytes(), prm.read_bytes())
-    assert n_plain > RUNS
+    assert len(n_plain) > RUNS
+
+
+@pytest.mark.parametrize("with_kernels", [False, True])
+@pytest.mark.parametrize("odd", [f"(S (N {'x' * 128}))", "", "(S (N a)))", "(S (N é\0))", "(S (N ))", "(S (N a)) (S (N b))"])
+def test_one_odd_line_leaves_all_others_to_the_fast_lane(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_plain: list[int], with_kernels: bool, odd: str
+) -> None:
+    """A word of 128 bytes (GUM has one, a URL) used to end the fast lane for the rest of the file."""
+    _large_is(monkeypatch, with_kernels)
+    monkeypatch.setattr(blocks, "_LINES", 20)
+    lines = ["(S (NP (N a)) (VP (V b)))"] * 100
+    lines[30] = odd
+    path = tmp_path / "lines"
+    path.write_text("\n".join(lines) + "\n")
+    ours = _run([str(path), str(path), "-e", "1000"])
+    assert sum(n_plain) == 99
+    monkeypatch.setattr(scoring, "_FEW_LINES", 1 << 30)
+    assert ours == _run([str(path), str(path), "-e", "1000"])
+
+
+@pytest.mark.parametrize("line", ["\xff", "é", "-LRB-", "\\(", "$-RRB-"])
+def test_bytes_are_compared_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes((f"(S-{line} (NP ({line}-X {line}) (N b)))\n" * 70).encode("latin-1"))
+    ours = _run([str(path), str(path)])
+    monkeypatch.setattr(scoring, "_FEW_LINES", 1 << 30)
+    assert ours == _run([str(path), str(path)])

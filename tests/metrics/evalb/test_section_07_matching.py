@@ -7,7 +7,7 @@ import random
 import pytest
 from evalb_helpers import run
 
-from treegauge.metrics.evalb import counting as crossing
+from treegauge.metrics.evalb import scoring as crossing
 
 
 def matched(gold: str, test: str, prm: str = "") -> int:

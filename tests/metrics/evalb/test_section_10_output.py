@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalb_helpers import COLLINS, TRAM, run
 
 from treegauge.metrics.evalb import SentenceResult
-from treegauge.metrics.evalb.printing import row
+from treegauge.metrics.evalb.program import row
 
 WHOLE = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag

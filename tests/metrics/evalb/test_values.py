@@ -6,8 +6,6 @@ import pytest
 from evalb_helpers import COLLINS, NEW, OPEN, TRAM
 
 from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, score_lines
-from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
-from treegauge.metrics.evalb.scoring import FastReader
 from treegauge.presets.prm import Parameters, parse_prm
 
 
@@ -62,40 +60,25 @@ def test_lines_may_be_any_iterable():
     assert sum(1 for _ in score_lines(lines, [TRAM.encode()] * 2, Parameters())) == 2
 
 
-FAST = [
-    TRAM + "\n",
+WELL_FORMED = [
+    TRAM,
     "(S(NP(N a))(VP(V b)))",
-    " (S (N a)\t( ) (NN ) (NN) (X (Y)) (. .))\r\n",
-    "(S (N a)) (S (N b))\n",
-    "(N a)\n",
-    "\n",
-    "",
+    "(S (N a)\t(NN) (X (Y)) (. .))\r",
+    "(N a)",
+    "(( a) (N b))",
 ]
-SLOW = ["(S (N a)", "(S (N a)))", "x", "(S (N a b))", "(S (N a ))", "(S (N", "(S (N ", "(S (N a\0))", "(S (`` '))", ") (S"]
+MALFORMED = ["(S (N a)", "(S (N a)))", "x", "(S (N a b))", "(S (N a ))", "(S (N", "(S (N ", "(S (N a\0))", "(S (`` ')", ") (S", ""]
 
 
-@pytest.mark.parametrize("line", FAST)
-def test_the_fast_reader_reads_what_the_exact_one_reads(line: str):
-    rules = Rules(parse_prm(NEW.encode())[0])
-    fast, exact = FastReader(rules, {}).read(line.encode()), read_sentence(line.encode(), rules, Log())
-    assert fast is not None
-    assert fast.terminals == list(zip(exact.tags, exact.words, strict=True))
-    assert fast.length == exact.length
-    spans = zip(exact.starts, exact.ends, map(rules.counted_label, exact.labels), strict=True)
-    assert sorted(fast.brackets) == sorted(span for span in spans if span[0] != span[1] and span[2] is not None)
-
-
-@pytest.mark.parametrize("line", SLOW)
-def test_the_fast_reader_leaves_the_rest_alone(line: str):
-    rules = Rules(parse_prm(NEW.encode())[0])
-    assert FastReader(rules, {}).read(line.encode()) is None
-
-
-def test_the_fast_reader_forgets_when_it_knows_too_much(monkeypatch: pytest.MonkeyPatch):
-    from treegauge.metrics.evalb import scoring
-
-    monkeypatch.setattr(scoring, "_MOST_PARTS", 3)
-    reader = FastReader(Rules(Parameters()), {})
-    for number in range(20):
-        assert reader.read(b"(S (N a%d) (N b))" % number) is not None
-        assert len(reader._parts) < 10
+@pytest.mark.parametrize("line", [*WELL_FORMED, *MALFORMED, "(S (N a)) (S (N b))", "(NN )", "( )", "(S (`` ') (N a))"])
+def test_many_lines_are_scored_as_one_is(line: str):
+    lines = [line, TRAM, "(S (N c))"] * 30
+    tests = [line, "(S (`` ') (N a))", "(S (X (N c)))"] * 30
+    parameters, _ = parse_prm(NEW.encode())
+    expected = [
+        result._replace(id=number)
+        for number, pair in enumerate(zip(lines, tests, strict=True), start=1)
+        for result in score_lines([pair[0].encode()], [pair[1].encode() + b"\n"], parameters)
+    ]
+    gold, test = ([line.encode() + b"\n" for line in side] for side in (lines, tests))
+    assert list(score_lines(gold, test, parameters)) == expected

@@ -1,83 +1,187 @@
-"""Blocks of lines of two large files, counted by kernels.
+"""The fast lane for many lines: blocks of them, read by the fast reader of brackets and counted as columns.
 
-The kernels count blocks in which each line is one well-formed tree within EVALB's limits, and in them the sentences with the same
-words on both sides. All other lines are left to :class:`~treegauge.metrics.evalb.scoring.Scorer`, which gives the same results.
+It counts the pairs of lines in which both sides are one well-formed tree within EVALB's limits, with the same words. All other
+pairs are left to :class:`~treegauge.metrics.evalb.scoring.Scorer`, which gives the same results. Kernels count large files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.compiled import Kernels
-from treegauge.io.bracketed_columns import TreeColumns
-from treegauge.io.scanning import ScannedNames, Strings, scanner
+from treegauge.alignment.brackets import sum_within
+from treegauge.alignment.counted_brackets import LabelNumbers, brackets_of, sentence_lengths
+from treegauge.alignment.words import has_tag
+from treegauge.io.bracketed_columns import Names, find_events, part_of
+from treegauge.io.scanning import ScannedNames, scanner
+from treegauge.metrics.evalb import VALID
 from treegauge.metrics.evalb import reading as limits
-from treegauge.metrics.evalb.printing import ROW, Totals
 from treegauge.metrics.evalb.reading import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
-from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, PlainCounter, PlainCounts, TreeSlice, counter
+from treegauge.metrics.matching import crossing, matched_counts
+from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, PlainCounter, TreeSlice, counter
+from treegauge.presets import from_parameters
 from treegauge.presets.prm import Parameters
-from treegauge.trees.treebank import Int64
+from treegauge.trees.columns import Int64, Mask, offsets_of
+from treegauge.trees.treebank import Treebank
 
 _LINES = 2048
 
 
-class PlainLines(NamedTuple):
-    """Consecutive sentences that a kernel counted, from number ``first`` on; all of them are valid."""
+class ValidLines(NamedTuple):
+    """The counts of valid sentences as columns, in the order of a row of EVALB's table."""
 
-    first: int
-    counted: PlainCounts
+    number: Int64
+    length: Int64
+    matched: Int64
+    gold: Int64
+    test: Int64
+    crossing: Int64
+    words: Int64
+    tags: Int64
 
-    def rows(self) -> bytes:
-        """Their lines in EVALB's table."""
-        counted, n = self.counted, len(self.counted.length)
-        columns = (
-            *(np.arange(self.first, self.first + n), counted.length, np.zeros(n, dtype=np.int64)),
-            *(_percents(counted.matched, counted.gold), _percents(counted.matched, counted.test)),
-            *(counted.matched, counted.gold, counted.test, counted.crossing, counted.words, counted.tags),
-            _percents(counted.tags, counted.words),
+    def select(self, chosen: slice | Mask) -> ValidLines:
+        """Some of the sentences."""
+        return ValidLines(*(column[chosen] for column in self))
+
+    def results(self) -> Iterator[SentenceResult]:
+        """The result of each sentence."""
+        for number, length, *counts in zip(*(column.tolist() for column in self), strict=True):
+            yield SentenceResult(number, length, VALID, *counts)
+
+
+def score_in_blocks(
+    gold: Iterator[bytes], test: Iterator[bytes], parameters: Parameters, *, is_large: bool
+) -> Iterator[ValidLines | SentenceResult]:
+    """The results of two files in order; the last may be that of a line without a counterpart in the other file."""
+    counts = (_kernel_counts(parameters) if is_large else None) or _ColumnCounts(parameters)
+    scorer = Scorer(parameters)
+    first = 1
+    while True:
+        ours, theirs = list(islice(gold, _LINES)), list(islice(test, _LINES))
+        n = min(len(ours), len(theirs))
+        if n:
+            odd, counted = counts.count(ours[:n], theirs[:n])
+            counted = counted._replace(number=np.arange(first, first + n))
+            done = 0
+            for line in [*np.flatnonzero(odd).tolist(), n]:
+                if done < line:
+                    yield counted.select(slice(done, line))
+                if line < n:
+                    yield scorer.score(first + line, ours[line], theirs[line])
+                done = line + 1
+        first += n
+        if n < _LINES:
+            yield from scorer.score_lines(ours[n:], theirs[n:], first)
+            return
+
+
+def _odd_lines(lines: Sequence[bytes]) -> Mask:
+    """A mask of the lines that EVALB may read differently from the fast reader, or that are not one tree within its limits.
+
+    EVALB does not look for a label after a blank, takes a blank before a closing bracket for an empty word, and ends its strings
+    at a zero byte.
+    """
+    events = find_events(b"".join(lines))
+    size = np.array([len(line) for line in lines], dtype=np.int64)
+    end = np.cumsum(size)
+    behind = np.searchsorted(events.position, end)
+    n_events = np.diff(behind, prepend=0)
+    first = behind - n_events
+    depth_before = np.append(np.int32(0), events.depth).take(first)
+    depth = events.depth - np.repeat(depth_before, n_events)
+    line = np.repeat(np.arange(len(lines)), n_events)
+    is_first = np.zeros(len(events), dtype=np.bool_)
+    is_first[first[n_events > 0]] = True
+    byte_before = events.data.take(events.position - 1, mode="clip")
+    byte_after = events.data.take(events.position + 1, mode="clip")
+    label_set_off = events.is_open & _is_blank(byte_after)
+    label_set_off[:-2] &= events.is_word[1:-1] & ~events.is_close[2:]
+    bad = (depth < events.is_word) | (events.is_close & _is_blank(byte_before)) | label_set_off
+    bad |= events.is_open & (depth == 1) & ~is_first
+    odd = (size > limits.LINE) | (np.append(np.int32(0), events.depth).take(behind) != depth_before) | (n_events == 0)
+    odd[line[bad]] = True
+    odd[np.searchsorted(end, np.flatnonzero(events.data == 0), side="right")] = True
+    return odd
+
+
+def _is_blank(byte: NDArray[np.uint8]) -> Mask:
+    return ((byte - np.uint8(ord("\t"))) < 5) | (byte == ord(" "))
+
+
+def _text(lines: Sequence[bytes], odd: Mask) -> bytes:
+    """The lines with an empty tree in place of each odd one."""
+    return b"".join(b"()\n" if is_odd else line for line, is_odd in zip(lines, odd.tolist(), strict=True))
+
+
+def _are_long(names: Sequence[bytes], limit: int) -> Mask:
+    return np.array([len(name) > limit for name in names] or [False])
+
+
+def _per_token(chosen: Mask, bank: Treebank) -> Mask:
+    """A mask of the tokens of the chosen trees."""
+    return np.repeat(chosen, np.diff(bank.token_offset))
+
+
+class _ColumnCounts:
+    """The count by NumPy: both sides share the numbers of their words, and a preset has EVALB's parameters."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        # Bytes are read as Latin-1, in which every byte is a character.
+        lists = [parameters.delete_labels, parameters.delete_labels_for_length]
+        deleted, not_in_length = (tuple(label.decode("latin-1").encode() for label in labels) for labels in lists)
+        equal = tuple((a.decode("latin-1").encode(), b.decode("latin-1").encode()) for a, b in parameters.equal_labels)
+        recoded = parameters._replace(delete_labels=deleted, delete_labels_for_length=not_in_length, equal_labels=equal)
+        self._preset = from_parameters(recoded, "EVALB")
+        self._names = Names()
+
+    def count(self, gold: Sequence[bytes], test: Sequence[bytes]) -> tuple[Mask, ValidLines]:
+        """A mask of the lines that must be scored one by one, and the counts of all others."""
+        (ours, odd), (theirs, test_odd) = self._read(gold), self._read(test)
+        kept, test_kept = (~has_tag(bank, self._preset.delete_tags) for bank in (ours, theirs))
+        n_words, n_test_words = sum_within(kept, ours.token_offset), sum_within(test_kept, theirs.token_offset)
+        odd |= test_odd | (n_words != n_test_words) | (n_test_words == 0)
+        words, test_words = ours.word[kept & _per_token(~odd, ours)], theirs.word[test_kept & _per_token(~odd, theirs)]
+        odd[np.repeat(np.flatnonzero(~odd), n_words[~odd])[words != test_words]] = True
+        numbers = LabelNumbers(self._preset.equal_labels)
+        length = sentence_lengths(ours, self._preset)
+        number = np.arange(len(self._names.word_numbers), dtype=np.int32)
+        gold_side, test_side = (
+            brackets_of(bank, self._preset, keep & _per_token(~odd, bank), numbers, number, length=length)
+            for bank, keep in ((ours, kept), (theirs, test_kept))
         )
-        values: list[float] = [value for row in zip(*(column.tolist() for column in columns), strict=True) for value in row]
-        return ROW * n % tuple(values)
+        classes = numbers.classes(self._preset.equal_labels)
+        matched, _ = matched_counts(gold_side, test_side, classes if self._preset.labelled else None)
+        crossed = test_side.per_sentence(crossing(gold_side, test_side))
+        tags = sum_within(classes.take(gold_side.tag) == classes.take(test_side.tag), gold_side.token_offset)
+        return odd, ValidLines(length, length, matched, gold_side.counts, test_side.counts, crossed, n_words, tags)
 
-    def add_to(self, everything: Totals, short: Totals, cutoff: int) -> None:
-        """Add them to the totals, those up to the cutoff length also to the totals of short sentences."""
-        for totals, counted in ((everything, self.counted), (short, self.counted.select(self.counted.length <= cutoff))):
-            matched, gold, test, crossing = counted.matched, counted.gold, counted.test, counted.crossing
-            totals.sentences += len(matched)
-            totals.matched += int(matched.sum())
-            totals.gold += int(gold.sum())
-            totals.test += int(test.sum())
-            totals.crossing += int(crossing.sum())
-            totals.words += int(counted.words.sum())
-            totals.tags += int(counted.tags.sum())
-            totals.complete += int(((gold == test) & (gold == matched)).sum())
-            totals.no_crossing += int((crossing == 0).sum())
-            totals.few_crossing += int((crossing <= 2).sum())
-
-
-def _percents(part: Int64, whole: Int64) -> NDArray[np.float64]:
-    return np.where(whole > 0, 100.0 * part / np.maximum(whole, 1), 0.0)
+    def _read(self, lines: Sequence[bytes]) -> tuple[Treebank, Mask]:
+        """The trees of some lines, and a mask of the odd ones."""
+        odd = _odd_lines(lines)
+        part = part_of(find_events(_text(lines, odd)), self._names, "", 0, utf8=False)
+        labels, words = self._names.label_numbers.strings, self._names.word_numbers.strings
+        names = tuple(label.decode("latin-1") for label in labels)
+        bank = Treebank(names, (), *part.columns, offsets_of([part.n_nodes]), offsets_of([part.n_tokens]))
+        long_or_bare = _are_long(words, limits.WORD).take(bank.word) | (bank.tag < 0)
+        odd |= (part.n_nodes > limits.BRACKETS) | (sum_within(long_or_bare, bank.token_offset) > 0)
+        return bank, odd | (sum_within(_are_long(labels, limits.LABEL).take(bank.label), bank.node_offset) > 0)
 
 
-def line_blocks(gold: BinaryIO, test: BinaryIO, parameters: Parameters) -> Iterator[PlainLines | SentenceResult] | None:
-    """The results of two files in order; None if the kernels cannot count them."""
+def _kernel_counts(parameters: Parameters) -> _KernelCounts | None:
     rules = Rules(parameters)
-    classes = rules.label_classes()
-    if classes is None or parameters.debug > 0 or parameters.equal_words:
+    scan, count, classes = scanner(), counter(), rules.label_classes()
+    if scan is None or count is None or classes is None:
         return None
-    scan, count = scanner(), counter()
-    if scan is None or count is None:
-        return None
-    return _Blocks(scan, count, parameters, rules, classes).results(gold, test)
+    names = ScannedNames(scan), ScannedNames(scan)
+    return _KernelCounts(names, PlainCounter(count, *names, _KernelRules(rules, classes)))
 
 
-class _EvalbRules:
+class _KernelRules:
     """EVALB's rules for the kernel: each side drops words by its own tags, and words are the same if their bytes are."""
 
     asks_evalb = may_repair = False
@@ -103,71 +207,36 @@ class _EvalbRules:
         """Words are compared by their bytes."""
 
 
-class _Blocks:
-    """Both files, a block of lines at a time."""
+class _KernelCounts:
+    """The count by kernels."""
 
-    def __init__(self, scan: Kernels, count: Kernels, parameters: Parameters, rules: Rules, classes: dict[bytes, bytes]) -> None:
-        self._parameters = parameters
-        self._names = ScannedNames(scan), ScannedNames(scan)
-        self._counter = PlainCounter(count, *self._names, _EvalbRules(rules, classes))
-        self._scorer = Scorer(parameters)
+    def __init__(self, names: tuple[ScannedNames, ScannedNames], counter: PlainCounter) -> None:
+        self._names, self._counter = names, counter
 
-    def results(self, gold: BinaryIO, test: BinaryIO) -> Iterator[PlainLines | SentenceResult]:
-        """All results; the last may be that of a line without a counterpart in the other file."""
-        first = 1
-        while True:
-            ours, theirs = list(islice(gold, _LINES)), list(islice(test, _LINES))
-            if len(ours) != len(theirs) or not ours:
-                yield from self._scorer.score_lines(ours, theirs, first)
-                return
-            counted = self._count(ours, theirs)
-            if counted is None:
-                yield from self._scorer.score_lines(ours, theirs, first)
-            else:
-                yield from self._in_order(counted, ours, theirs, first)
-            first += len(ours)
-
-    def _count(self, gold: Sequence[bytes], test: Sequence[bytes]) -> PlainCounts | None:
-        """The counts of a block; None if the kernels cannot count it."""
-        ours, theirs = self._scan(self._names[0], gold), self._scan(self._names[1], test)
-        if ours is None or theirs is None:
-            return None
+    def count(self, gold: Sequence[bytes], test: Sequence[bytes]) -> tuple[Mask, ValidLines]:
+        """A mask of the lines that must be scored one by one, and the counts of all others."""
+        (ours, odd), (theirs, test_odd) = (self._read(*side) for side in zip(self._names, (gold, test), strict=True))
         self._counter.learn(self._names[0].counts, self._names[1].counts)
-        counted = self._counter.count(TreeSlice.of(ours), TreeSlice.of(theirs))
-        for part, lines in ((ours, gold), (theirs, test)):
-            counted.is_odd[(part.n_nodes > limits.BRACKETS) | (_lengths(lines) > limits.LINE)] = True
-        return counted
+        counted = self._counter.count(ours, theirs)
+        columns = (counted.length, counted.matched, counted.gold, counted.test, counted.crossing, counted.words, counted.tags)
+        return odd | test_odd | counted.is_odd, ValidLines(counted.length, *columns)
 
-    def _scan(self, names: ScannedNames, lines: Sequence[bytes]) -> TreeColumns | None:
-        """The trees of a block; None unless each line is one tree within EVALB's limits."""
+    def _read(self, names: ScannedNames, lines: Sequence[bytes]) -> tuple[TreeSlice, Mask]:
+        """The trees of some lines, and a mask of the odd ones."""
+        odd = np.zeros(len(lines), dtype=np.bool_)
         found = names.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
-        if (
-            found is None
-            or names.is_loose
-            or _has_long(names.label_strings, limits.LABEL)
-            or _has_long(names.word_strings, limits.WORD)
-        ):
-            return None
+        if found is None or names.is_loose or not np.array_equal(found[0].origins[0].line, np.arange(len(lines))):
+            odd = _odd_lines(lines)
+            found = names.scan(_text(lines, odd), "", 0, is_last=True, may_nest=True, utf8=False)
+            assert found is not None, "lines that are one tree each are plain text"
         part = found[0]
-        return part if np.array_equal(part.origins[0].line, np.arange(len(lines))) else None
-
-    def _in_order(
-        self, counted: PlainCounts, gold: Sequence[bytes], test: Sequence[bytes], first: int
-    ) -> Iterator[PlainLines | SentenceResult]:
-        odd: list[int] = np.flatnonzero(counted.is_odd).tolist()
-        done = 0
-        for number in [*odd, len(gold)]:
-            if done < number:
-                yield PlainLines(first + done, counted.select(slice(done, number)))
-            if number < len(gold):
-                yield self._scorer.score(first + number, gold[number], test[number])
-            done = number + 1
-
-
-def _lengths(lines: Sequence[bytes]) -> Int64:
-    return np.array([len(line) for line in lines])
-
-
-def _has_long(strings: Strings, limit: int) -> bool:
-    """Whether some string is longer than EVALB's limit; if so, all sentences are scored one by one."""
-    return strings.longest(0, strings.count) > limit
+        trees = TreeSlice.of(part)
+        odd |= (part.n_nodes > limits.BRACKETS) | (np.array([len(line) for line in lines]) > limits.LINE)
+        for strings, limit, column, offset in (
+            (names.word_strings, limits.WORD, part.columns.word, trees.token_offset),
+            (names.label_strings, limits.LABEL, part.columns.label, trees.node_offset),
+        ):
+            if strings.longest(0, strings.count) > limit:
+                is_long = np.diff(strings.starts[: strings.count + 1]) > limit
+                odd |= sum_within(is_long.take(column), offset) > 0
+        return trees, odd

@@ -14,8 +14,9 @@ limits: it scores the sentence, and remarks that EVALB's own result is undefined
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from treegauge.presets.prm import Parameters, cut_label
@@ -253,6 +254,78 @@ def _read_terminal(sentence: EvalbSentence, tag: bytes, word: bytes, place: int,
     if tag not in rules.deleted_tags:
         sentence.tags.append(tag)
         sentence.words.append(word)
+
+
+def repair_quotes(gold: EvalbSentence, test: EvalbSentence, rules: Rules, log: Log) -> tuple[EvalbSentence, EvalbSentence]:
+    """Both sentences after the repair; they may still differ in length.
+
+    For each test quote, and each gold quote at the same word index, in order: if the tag of one is deleted and that of the other is
+    not, the deleted quote is put back, and it and all later quotes of its side move on by one word. So a quote that was put back
+    can meet the next quote of the other side and be put back again.
+    """
+    if log.tracing:
+        _trace_quotes(gold, test, log)
+    ours, theirs = _Repair(gold, log), _Repair(test, log)
+    for i, test_quote in enumerate(test.quotes):
+        index = theirs.indices[i]
+        # Indices never decrease along the list, so the gold quotes at one index are adjacent; once one of them is put back, it and
+        # the rest have moved on.
+        for j in range(bisect_left(ours.indices, index), bisect_right(ours.indices, index)):
+            gold_quote = gold.quotes[j]
+            gold_deleted, test_deleted = gold_quote.tag in rules.deleted_tags, test_quote.tag in rules.deleted_tags
+            if gold_deleted and not test_deleted:
+                ours.put_back(j)
+                break
+            if test_deleted and not gold_deleted:
+                theirs.put_back(i)
+    return ours.sentence, theirs.sentence
+
+
+class _Repair:
+    """A copy of a sentence into which quotes can be put back, and the word index of each of its quotes."""
+
+    def __init__(self, sentence: EvalbSentence, log: Log) -> None:
+        self.sentence = replace(
+            sentence,
+            words=list(sentence.words),
+            tags=list(sentence.tags),
+            starts=list(sentence.starts),
+            ends=list(sentence.ends),
+        )
+        self.indices = [quote.words for quote in sentence.quotes]
+        self._log = log
+
+    def put_back(self, number: int) -> None:
+        """Insert a quote among the words: brackets around it grow, and later brackets and quotes move on."""
+        sentence, quote, index = self.sentence, self.sentence.quotes[number], self.indices[number]
+        sentence.words.insert(index, quote.word)
+        sentence.tags.insert(index, quote.tag)
+        around = [bracket for bracket in range(quote.brackets) if _is_open(sentence, bracket, quote)]
+        if self._log.tracing:
+            self._log.trace(b"bra=%d, ind=%d\n" % (quote.brackets, index))
+            for bracket, span in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
+                self._log.trace(b"bracket[%d]={%d,%d}\n" % (bracket, *span))
+            self._log.trace(b"endslen=%d\n" % len(around))
+        _move_on(sentence.starts, quote.brackets)
+        _move_on(sentence.ends, quote.brackets)
+        for bracket in around:
+            sentence.ends[bracket] += 1
+        _move_on(self.indices, number)
+
+
+def _move_on(numbers: list[int], first: int) -> None:
+    numbers[first:] = [number + 1 for number in numbers[first:]]
+
+
+def _is_open(sentence: EvalbSentence, bracket: int, quote: Quote) -> bool:
+    """Whether a bracket that was opened before the quote is closed after it, or never."""
+    return sentence.closed[bracket] == UNCLOSED or sentence.closed[bracket] > quote.place
+
+
+def _trace_quotes(gold: EvalbSentence, test: EvalbSentence, log: Log) -> None:
+    for number in range(max(len(gold.quotes), len(test.quotes))):
+        for quote in (*gold.quotes[number : number + 1], *test.quotes[number : number + 1]):
+            log.trace(b"%d: %s - %s\n" % (quote.words, quote.tag, quote.word))
 
 
 LINE = 4999

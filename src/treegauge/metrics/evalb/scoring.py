@@ -1,223 +1,268 @@
-"""Scoring of one line against another: EVALB's result for each sentence, as a value.
+"""Scoring of one line against another as EVALB does it: the result of each sentence, as a value, and its DEBUG output.
 
-EVALB's quote repair puts back a quotation mark that one side treats as punctuation and the other as a word. It runs only if the two
-sides keep different numbers of words. It may insert one of two adjacent quotes twice; since that changes what EVALB prints, it is
-reproduced.
-
-Most lines are well formed and within EVALB's limits. A fast reader splits them at their opening brackets. The meaning of a part
-(``NP``, ``NN dog)))``) does not depend on its position, so each is analysed once and cached: corpora repeat their parts, and most
-of a line costs one dictionary look-up per bracket.
+Matching is greedy as in EVALB: each gold bracket, in order, takes the first unused test bracket with the same span and an equal
+label. If EQ_LABEL pairs are not transitive, the order matters. Two brackets cross if their spans overlap and neither contains the
+other.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import chain, islice, repeat, zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
 from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID
 from treegauge.metrics.evalb import reading as limits
-from treegauge.metrics.evalb.counting import SentenceComparison, compare_sentences, count_crossing, dump, side_of, trace_brackets
-from treegauge.metrics.evalb.reading import UNCLOSED, EvalbSentence, Log, Quote, Rules, read_sentence
-from treegauge.presets.prm import Parameters
+from treegauge.metrics.evalb.reading import EvalbSentence, Log, Rules, read_sentence, repair_quotes
+from treegauge.presets.prm import Parameters, cut_label
+
+if TYPE_CHECKING:
+    from treegauge.metrics.evalb.blocks import ValidLines
+
+StartEnd = tuple[int, int]
+
+_FEW_LINES = 64
+"""Fewer lines are scored one by one, which is faster than loading NumPy."""
+_FEW = 2000
+"""Up to this number of pairs, comparing each pair is faster than a sweep."""
 
 
-def repair_quotes(gold: EvalbSentence, test: EvalbSentence, rules: Rules, log: Log) -> tuple[EvalbSentence, EvalbSentence]:
-    """Both sentences after the repair; they may still differ in length.
+def count_crossing(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
+    """The number of test spans (a, b) with some gold span (c, d) so that c < a < d < b or a < c < b < d.
 
-    For each test quote, and each gold quote at the same word index, in order: if the tag of one is deleted and that of the other is
-    not, the deleted quote is put back, and it and all later quotes of its side move on by one word. So a quote that was put back
-    can meet the next quote of the other side and be put back again.
+    A test span counts once, however many gold spans it crosses, and as often as it occurs. Gold spans may cross each other, which
+    malformed input can cause.
+
+    >>> count_crossing([(0, 2), (2, 5)], [(0, 5), (1, 3), (1, 3), (2, 4)])
+    2
     """
-    if log.tracing:
-        _trace_quotes(gold, test, log)
-    ours, theirs = _Repair(gold, log), _Repair(test, log)
-    for i, test_quote in enumerate(test.quotes):
-        index = theirs.indices[i]
-        # Indices never decrease along the list, so the gold quotes at one index are adjacent; once one of them is put back, it and
-        # the rest have moved on.
-        for j in range(bisect_left(ours.indices, index), bisect_right(ours.indices, index)):
-            gold_quote = gold.quotes[j]
-            gold_deleted, test_deleted = gold_quote.tag in rules.deleted_tags, test_quote.tag in rules.deleted_tags
-            if gold_deleted and not test_deleted:
-                ours.put_back(j)
+    if len(gold) * len(test) <= _FEW:
+        return _count_by_pairs(gold, test)
+    ends = _nearest_ends(gold, {a for a, _ in test})
+    # The mirror image: the largest start left of b among the spans around b is the smallest end right of -b.
+    starts = _nearest_ends([(-d, -c) for c, d in gold], {-b for _, b in test})
+    return sum(ends.get(a, b) < b or -starts.get(-b, -a) > a for a, b in test)
+
+
+def _count_by_pairs(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
+    # Plain loops: this is the innermost part of scoring, and generators would double its cost.
+    crossing = 0
+    for a, b in test:
+        for c, d in gold:
+            if a < d < b if c < a else a < c < b < d:
+                crossing += 1
                 break
-            if test_deleted and not gold_deleted:
-                theirs.put_back(i)
-    return ours.sentence, theirs.sentence
+    return crossing
 
 
-class _Repair:
-    """A copy of a sentence into which quotes can be put back, and the word index of each of its quotes."""
-
-    def __init__(self, sentence: EvalbSentence, log: Log) -> None:
-        self.sentence = replace(
-            sentence,
-            words=list(sentence.words),
-            tags=list(sentence.tags),
-            starts=list(sentence.starts),
-            ends=list(sentence.ends),
-        )
-        self.indices = [quote.words for quote in sentence.quotes]
-        self._log = log
-
-    def put_back(self, number: int) -> None:
-        """Insert a quote among the words: brackets around it grow, and later brackets and quotes move on."""
-        sentence, quote, index = self.sentence, self.sentence.quotes[number], self.indices[number]
-        sentence.words.insert(index, quote.word)
-        sentence.tags.insert(index, quote.tag)
-        around = [bracket for bracket in range(quote.brackets) if _is_open(sentence, bracket, quote)]
-        if self._log.tracing:
-            self._log.trace(b"bra=%d, ind=%d\n" % (quote.brackets, index))
-            for bracket, span in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
-                self._log.trace(b"bracket[%d]={%d,%d}\n" % (bracket, *span))
-            self._log.trace(b"endslen=%d\n" % len(around))
-        _move_on(sentence.starts, quote.brackets)
-        _move_on(sentence.ends, quote.brackets)
-        for bracket in around:
-            sentence.ends[bracket] += 1
-        _move_on(self.indices, number)
+def _nearest_ends(spans: Iterable[StartEnd], points: Iterable[int]) -> dict[int, int]:
+    """For each point p, the smallest end d among spans with c < p < d; points without one are absent."""
+    waiting = sorted(spans, reverse=True)
+    held: list[int] = []
+    nearest: dict[int, int] = {}
+    for point in sorted(points):
+        while waiting and waiting[-1][0] < point:
+            heappush(held, waiting.pop()[1])
+        while held and held[0] <= point:
+            heappop(held)
+        if held:
+            nearest[point] = held[0]
+    return nearest
 
 
-def _move_on(numbers: list[int], first: int) -> None:
-    numbers[first:] = [number + 1 for number in numbers[first:]]
+UNMATCHED, MATCHED, DELETED, NOT_REACHED = 0, 1, 5, 9
+"""EVALB's result codes; DELETED is also that of a bracket without words, NOT_REACHED that of all in a rejected sentence."""
 
 
-def _is_open(sentence: EvalbSentence, bracket: int, quote: Quote) -> bool:
-    """Whether a bracket that was opened before the quote is closed after it, or never."""
-    return sentence.closed[bracket] == UNCLOSED or sentence.closed[bracket] > quote.place
+@dataclass(slots=True)
+class Side:
+    """One side of a comparison: the result code and the label of each bracket; labels of brackets with words are cut."""
+
+    codes: list[int]
+    labels: list[bytes]
+
+    @property
+    def counted(self) -> int:
+        """The number of brackets that count."""
+        return len(self.codes) - self.codes.count(DELETED)
 
 
-def _trace_quotes(gold: EvalbSentence, test: EvalbSentence, log: Log) -> None:
-    for number in range(max(len(gold.quotes), len(test.quotes))):
-        for quote in (*gold.quotes[number : number + 1], *test.quotes[number : number + 1]):
-            log.trace(b"%d: %s - %s\n" % (quote.words, quote.tag, quote.word))
+@dataclass(slots=True)
+class SentenceComparison:
+    """The outcome of comparing two sentences; ``tag_codes`` has one entry per word."""
+
+    gold: Side
+    test: Side
+    crossing: int
+    tag_codes: list[int]
+
+    @property
+    def matched(self) -> int:
+        return self.gold.codes.count(MATCHED)
+
+    @property
+    def tags(self) -> int:
+        return self.tag_codes.count(MATCHED)
 
 
-Terminal = tuple[bytes, bytes]
-"""Tag and word."""
-ByteBracket = tuple[int, int, bytes]
-"""Start, end, label."""
+def compare_sentences(gold: EvalbSentence, test: EvalbSentence, rules: Rules) -> SentenceComparison:
+    r"""The comparison of two sentences with the same number of words.
 
-_PART = re.compile(rb"([^\s()\0]*)(?:\s+(?:([^\s()\0]*)(\)[\s)]*))?|(\)[\s)]*))?")
-_MOST_PARTS = 500_000
-"""The largest number of cached parts; beyond it the cache is emptied, so that memory stays bounded."""
-
-
-class FastSentence(NamedTuple):
-    """A well-formed line: the kept words with their tags, the brackets that count (in the order they close), the length."""
-
-    terminals: list[Terminal]
-    brackets: list[ByteBracket]
-    length: int
-
-
-class _Irregular(Exception):
-    """A part that only the exact scanner can read."""
-
-
-_KEPT, _OPENS, _DROPPED, _KEPT_FREE, _DROPPED_FREE = range(5)
-"""The kind of a part: a kept terminal, a non-terminal, a deleted terminal, and terminals of both kinds that add no length."""
-
-_PartAnalysis = tuple[int, Any, int]
-"""The kind of a part; its terminal if kept, its label if that counts, or ``None``; the number of brackets that close after it."""
-
-
-class _PartCache(dict[bytes, _PartAnalysis]):
-    """The cache of analysed parts; a new part is analysed when it is first looked up."""
-
-    def __init__(self, analyse: Callable[[bytes], _PartAnalysis]) -> None:
-        super().__init__()
-        self._analyse = analyse
-
-    def __missing__(self, part: bytes) -> _PartAnalysis:
-        self[part] = analysed = self._analyse(part)
-        return analysed
-
-
-class FastReader:
-    r"""A reader of lines with one set of rules.
-
+    >>> from treegauge.metrics.evalb.reading import Log, read_sentence
     >>> from treegauge.presets.prm import Parameters
-    >>> reader = FastReader(Rules(Parameters(delete_labels=(b"TOP", b"."))), {})
-    >>> reader.read(b"(TOP (S (NP-SBJ (NN cats)) (VP (V sleep)) (. .)))\n").brackets
-    [(0, 1, b'NP'), (1, 2, b'VP'), (0, 2, b'S')]
-    >>> reader.read(b"(TOP (S (NP (NN cats)))\n") is None
-    True
+    >>> rules = Rules(Parameters())
+    >>> gold = read_sentence(b"(S (A (N a) (N b)) (N c))", rules, Log())
+    >>> test = read_sentence(b"(S (N a) (A (N b) (V c)))", rules, Log())
+    >>> both = compare_sentences(gold, test, rules)
+    >>> both.matched, both.gold.counted, both.test.counted, both.crossing, both.tags
+    (1, 2, 2, 1, 2)
     """
+    gold_side, test_side = side_of(gold, rules), side_of(test, rules)
+    crossing = count_crossing(list(_counted_spans(gold, gold_side)), list(_counted_spans(test, test_side)))
+    _match(gold, gold_side, test, test_side, rules)
+    tag_codes = [MATCHED if rules.same_label(*pair) else UNMATCHED for pair in zip(gold.tags, test.tags, strict=True)]
+    return SentenceComparison(gold_side, test_side, crossing, tag_codes)
 
-    def __init__(self, rules: Rules, label_classes: dict[bytes, bytes]) -> None:
-        self._rules = rules
-        self._classes = label_classes
-        self._parts = _PartCache(self._analyse)
-        self._terminals: dict[Terminal, Terminal] = {}
 
-    def read(self, line: bytes) -> FastSentence | None:
-        """The sentence of a well-formed line, or ``None``."""
-        parts = line.split(b"(")
-        if len(line) > limits.LINE or len(parts) > limits.BRACKETS + 1 or (parts[0] and not parts[0].isspace()):
-            return None
-        del parts[0]
-        if len(self._parts) > _MOST_PARTS:
-            self._parts.clear()
-            self._terminals.clear()
-        try:
-            return self._assemble(parts)
-        except (_Irregular, IndexError):
-            return None
+def side_of(sentence: EvalbSentence, rules: Rules) -> Side:
+    """One side of a comparison before matching: which brackets count, and their labels.
 
-    def _assemble(self, parts: list[bytes]) -> FastSentence | None:
-        """The sentence of these parts; an IndexError if a bracket closes that was not opened."""
-        terminals: list[Terminal] = []
-        brackets: list[ByteBracket] = []
-        stack: list[tuple[int, bytes | None]] = []
-        words = length = 0
-        # The order of the branches is that of their frequency.
-        for kind, what, closes in map(self._parts.__getitem__, parts):
-            if kind == _KEPT:
-                terminals.append(what)
-                words += 1
-            elif kind == _OPENS:
-                stack.append((words, what))
-            elif kind == _DROPPED:
-                length += 1
-            elif kind == _KEPT_FREE:
-                terminals.append(what)
-                words += 1
-                length -= 1
-            while closes:
-                start, label = stack.pop()
-                if label is not None and start != words:
-                    brackets.append((start, words, label))
-                closes -= 1
-        return None if stack else FastSentence(terminals, brackets, words + length)
+    A bracket without words does not count, and its label is not cut; the label of a deleted bracket is.
+    """
+    codes: list[int] = []
+    labels: list[bytes] = []
+    for start, end, label in zip(sentence.starts, sentence.ends, sentence.labels, strict=True):
+        if start == end:
+            codes.append(DELETED)
+            labels.append(label)
+        else:
+            codes.append(DELETED if rules.counted_label(label) is None else UNMATCHED)
+            labels.append(cut_label(label))
+    return Side(codes, labels)
 
-    def _analyse(self, part: bytes) -> _PartAnalysis:
-        found = _PART.fullmatch(part)
-        if found is None or len(found[1]) > limits.LABEL:
-            raise _Irregular
-        label, word, after_word, after_label = found.groups()
-        if word is None:
-            return _OPENS, self._label_class(label), (after_label or b"").count(b")")
-        if len(word) > limits.WORD or self._rules.is_quote(label, word):
-            raise _Irregular
-        free = label in self._rules.not_in_length
-        closes = after_word.count(b")") - 1
-        if label in self._rules.deleted_tags:
-            return (_DROPPED_FREE if free else _DROPPED), None, closes
-        # Equal terminals are one object, so that equal sentences are compared by identity.
-        terminal = self._terminals.setdefault((label, word), (label, word))
-        return (_KEPT_FREE if free else _KEPT), terminal, closes
 
-    def _label_class(self, label: bytes) -> bytes | None:
-        """The key of a label in a bracket: the same for equal labels, ``None`` if it does not count."""
-        counted = self._rules.counted_label(label)
-        if counted is None:
-            return None
-        return self._classes.get(counted, counted) if self._rules.parameters.labelled else b""
+def _counted_spans(sentence: EvalbSentence, side: Side) -> Iterator[StartEnd]:
+    spans = zip(sentence.starts, sentence.ends, strict=True)
+    return (span for span, code in zip(spans, side.codes, strict=True) if code != DELETED)
+
+
+def _match(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side: Side, rules: Rules) -> None:
+    """Mark the matched brackets of both sides.
+
+    There is a queue of unused test brackets for each span and label, so the first one with an equal label is the earliest head
+    among the queues of its equal labels.
+    """
+    labelled = rules.parameters.labelled
+    waiting: dict[tuple[int, int, bytes], deque[int]] = {}
+    test_labels = test_side.labels if labelled else repeat(b"", len(test_side.labels))
+    for number, key in enumerate(zip(test.starts, test.ends, test_labels, strict=True)):
+        if test_side.codes[number] != DELETED:
+            waiting.setdefault(key, deque()).append(number)
+    for number, (start, end, label) in enumerate(zip(gold.starts, gold.ends, gold_side.labels, strict=True)):
+        if gold_side.codes[number] == DELETED:
+            continue
+        like = rules.labels_like(label) if labelled else (b"",)
+        queues = [queue for other in like if (queue := waiting.get((start, end, other)))]
+        if queues:
+            first = min(queues, key=lambda queue: queue[0]).popleft()
+            gold_side.codes[number] = test_side.codes[first] = MATCHED
+
+
+def dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
+    """The DEBUG 1 dump: words and brackets of both sides with their result codes; without a comparison, all are NOT_REACHED."""
+    if comparison is None:
+        gold_side, test_side = _not_reached(gold), _not_reached(test)
+        gold_tags, test_tags = [NOT_REACHED] * len(gold.words), [NOT_REACHED] * len(test.words)
+    else:
+        gold_side, test_side = comparison.gold, comparison.test
+        gold_tags = test_tags = comparison.tag_codes
+    head = b"-<1>---(wn1=%3d, bn1=%3d)-           -<2>---(wn2=%3d, bn2=%3d)-" % (
+        len(gold.words),
+        len(gold.labels),
+        len(test.words),
+        len(test.labels),
+    )
+    words = _two_columns(_words(gold, gold_tags), _words(test, test_tags), width=40)
+    brackets = _two_columns(_brackets(gold, gold_side), _brackets(test, test_side), width=32)
+    return b"\n".join([head, *words, b"", *brackets, b"", b"========", b""])
+
+
+def _not_reached(sentence: EvalbSentence) -> Side:
+    return Side([NOT_REACHED] * len(sentence.labels), sentence.labels)
+
+
+def _words(sentence: EvalbSentence, codes: Sequence[int]) -> Iterator[bytes]:
+    """One entry per word; an empty word has an empty entry."""
+    for number, (code, tag, word) in enumerate(zip(codes, sentence.tags, sentence.words, strict=True)):
+        yield b"%3d : %d : %-6s  %-16s" % (number, code, tag, word) if word else b""
+
+
+def _brackets(sentence: EvalbSentence, side: Side) -> Iterator[bytes]:
+    columns = zip(side.codes, sentence.starts, sentence.ends, side.labels, strict=True)
+    for number, column in enumerate(columns):
+        yield b"%3d : %d : %3d  %3d  %-6s" % (number, *column)
+
+
+def _two_columns(left: Iterator[bytes], right: Iterator[bytes], width: int) -> Iterator[bytes]:
+    """Entries side by side: six blanks between them, ``width`` blanks in place of an empty left one."""
+    for one, other in zip_longest(left, right, fillvalue=b""):
+        yield (one + b"      " if one else b" " * width) + other
+
+
+def trace_brackets(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side: Side, rules: Rules) -> Iterator[bytes]:
+    """The DEBUG 2 lines of matching and crossing, for sides before matching: every pair looked at, in order.
+
+    LABEL: same span, other label. BRACKET: a gold bracket whose span test does not have. EXTRA: a test bracket that matched none,
+    and whose span gold does not have. CROSSING: a gold bracket that a test bracket crosses.
+    """
+    gold_codes, test_codes = list(gold_side.codes), list(test_side.codes)
+    other_label = [False] * len(test_codes)
+    for i, label in enumerate(gold_side.labels):
+        met = False
+        for j, theirs in enumerate(test_side.labels):
+            codes, starts, ends = (gold_codes[i], test_codes[j]), (gold.starts[i], test.starts[j]), (gold.ends[i], test.ends[j])
+            yield b"1.res=%d, 2.res=%d, 1.start=%d, 2.start=%d, 1.end=%d, 2.end=%d\n" % (*codes, *starts, *ends)
+            if codes[0] == DELETED or codes[1] != UNMATCHED or starts[0] != starts[1] or ends[0] != ends[1]:
+                continue
+            met = True
+            if not rules.parameters.labelled or rules.same_label(label, theirs):
+                gold_codes[i] = test_codes[j] = MATCHED
+                break
+            other_label[j] = True
+            yield _excerpt(b"LABEL", gold, i)
+        if not met and gold_codes[i] != DELETED:
+            yield _excerpt(b"BRACKET", gold, i)
+    for j, code in enumerate(test_codes):
+        if code == UNMATCHED and not other_label[j]:
+            yield _excerpt(b"EXTRA", test, j)
+    yield from _trace_crossing(gold, gold_codes, test, test_codes)
+
+
+def _trace_crossing(
+    gold: EvalbSentence, gold_codes: Sequence[int], test: EvalbSentence, test_codes: Sequence[int]
+) -> Iterator[bytes]:
+    """The first gold bracket that each test bracket crosses, unless it was the one named last."""
+    gold_spans = [
+        (number, c, d)
+        for number, (c, d, code) in enumerate(zip(gold.starts, gold.ends, gold_codes, strict=True))
+        if code != DELETED
+    ]
+    last = None
+    for a, b, code in zip(test.starts, test.ends, test_codes, strict=True):
+        if code == DELETED:
+            continue
+        crossed = next((number for number, c, d in gold_spans if c < a < d < b or a < c < b < d), None)
+        if crossed is not None and crossed != last:
+            yield _excerpt(b"CROSSING", gold, crossed)
+            last = crossed
+
+
+def _excerpt(kind: bytes, sentence: EvalbSentence, bracket: int) -> bytes:
+    start, end = sentence.starts[bracket], sentence.ends[bracket]
+    return b"  %s[%d-%d]: %s\n" % (kind, start, end - 1, sentence.text(bracket))
 
 
 class SentenceResult(NamedTuple):
@@ -254,27 +299,35 @@ def score_lines(gold_lines: Iterable[bytes], test_lines: Iterable[bytes], parame
     >>> result.matched, result.gold, result.test, result.tags
     (2, 3, 2, 2)
     """
-    yield from Scorer(parameters).score_lines(gold_lines, test_lines)
+    for scored in score_blocks(gold_lines, test_lines, parameters):
+        if isinstance(scored, SentenceResult):
+            yield scored
+        else:
+            yield from scored.results()
+
+
+def score_blocks(
+    gold_lines: Iterable[bytes], test_lines: Iterable[bytes], parameters: Parameters, *, is_large: bool = False
+) -> Iterator[SentenceResult | ValidLines]:
+    """The same results; many lines are scored in blocks, by kernels if there are very many, and few without loading NumPy."""
+    gold, test = iter(gold_lines), iter(test_lines)
+    begins = list(islice(gold, _FEW_LINES)), list(islice(test, _FEW_LINES))
+    gold, test = chain(begins[0], gold), chain(begins[1], test)
+    # Without classes of labels the greedy order matters, and a dump shows every bracket: no block can do either.
+    exactly = parameters.debug > 0 or Rules(parameters).label_classes() is None
+    if exactly or min(map(len, begins)) < _FEW_LINES:
+        return Scorer(parameters).score_lines(gold, test)
+    from treegauge.metrics.evalb.blocks import score_in_blocks
+
+    return score_in_blocks(gold, test, parameters, is_large=is_large)
 
 
 class Scorer:
-    """A scorer of pairs of lines: fast for well-formed lines, and exactly as EVALB for all others."""
+    """A scorer of pairs of lines, exactly as EVALB."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._debug = parameters.debug
         self._rules = Rules(parameters)
-        classes = self._rules.label_classes()
-        # Without classes the greedy order matters, and a dump shows every bracket: the fast reader can do neither.
-        self._fast = None if classes is None or parameters.debug > 0 else FastReader(self._rules, classes)
-
-    def score(self, number: int, gold_line: bytes, test_line: bytes) -> SentenceResult:
-        if self._fast is not None:
-            gold = self._fast.read(gold_line)
-            if gold is not None:
-                test = gold if test_line == gold_line else self._fast.read(test_line)
-                if test is not None:
-                    return _score_fast(number, gold, test, self._rules)
-        return self._score_exactly(number, gold_line, test_line)
 
     def score_lines(self, gold_lines: Iterable[bytes], test_lines: Iterable[bytes], first: int = 1) -> Iterator[SentenceResult]:
         """The result of each pair of lines, the first of them being number ``first``; see :func:`score_lines`."""
@@ -298,7 +351,8 @@ class Scorer:
             log.message(b"Number of lines unmatch (too many lines in gold file)")
         return self._result(number, UNPAIRED, log, gold, None)
 
-    def _score_exactly(self, number: int, gold_line: bytes, test_line: bytes) -> SentenceResult:
+    def score(self, number: int, gold_line: bytes, test_line: bytes) -> SentenceResult:
+        """The result of one pair of lines."""
         log = Log(tracing=self._debug > 1)
         gold = read_sentence(gold_line, self._rules, log)
         if gold.endless:
@@ -370,40 +424,3 @@ def _mismatch(gold: list[bytes], test: list[bytes], rules: Rules) -> bytes | Non
             if not rules.same_word(ours, theirs):
                 return b"Words unmatch (%s|%s)" % (ours, theirs)
     return None
-
-
-def _score_fast(number: int, gold: FastSentence, test: FastSentence, rules: Rules) -> SentenceResult:
-    """The result for two well-formed lines, whose labels are classes: equal labels are equal bytes."""
-    words = len(gold.terminals)
-    if not test.terminals:
-        return SentenceResult(number, gold.length, SKIP)
-    tags = words
-    if gold.terminals != test.terminals:
-        mismatch = _mismatch([word for _, word in gold.terminals], [word for _, word in test.terminals], rules)
-        if mismatch is not None:
-            return SentenceResult(number, gold.length, ERROR, messages=(mismatch,))
-        same = rules.same_label
-        tags = sum(same(ours[0], theirs[0]) for ours, theirs in zip(gold.terminals, test.terminals, strict=True))
-    matched, crossing = _match_fast(gold.brackets, test.brackets)
-    return SentenceResult(number, gold.length, VALID, matched, len(gold.brackets), len(test.brackets), crossing, words, tags)
-
-
-def _match_fast(gold: list[ByteBracket], test: list[ByteBracket]) -> tuple[int, int]:
-    """The numbers of matched and of crossing brackets of two trees.
-
-    Brackets of one tree do not cross, so a test bracket with the span of a gold bracket crosses nothing.
-    """
-    if gold == test:
-        return len(gold), 0
-    gold_set, test_set = set(gold), set(test)
-    if len(gold_set) == len(gold) and len(test_set) == len(test):
-        unmatched = test_set - gold_set
-        matched = len(test_set) - len(unmatched)
-    else:
-        unmatched = test
-        matched = (Counter(gold) & Counter(test)).total()
-    if not unmatched:
-        return matched, 0
-    spans = {(start, end) for start, end, _ in gold}
-    others = [span for start, end, _ in unmatched if (span := (start, end)) not in spans]
-    return matched, count_crossing(spans, others) if others else 0
