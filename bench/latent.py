@@ -30,7 +30,7 @@ from pathlib import Path
 from results import machine, save_section
 
 from treegauge.data import own_treebank
-from treegauge.grammar.latent.model import Hierarchy, LatentModel, load_latent
+from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, load_latent
 from treegauge.io import read
 from treegauge.learning.latent.tuning import middle_levels
 from treegauge.normalise import pipeline

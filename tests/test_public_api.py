@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import json
 import pkgutil
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,35 @@ def test_type_checkers_see_the_same_names() -> None:
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         _ = treegauge.scores  # pyright: ignore
+
+
+USES = """
+import treegauge
+import treegauge.grammar
+import treegauge.parsing
+from treegauge.metrics import Parseval
+
+tree: treegauge.Tree = treegauge.Tree.parse("(S (N a))")
+result: treegauge.Result = treegauge.score(tree, tree)
+rule: treegauge.grammar.Rule = treegauge.induce([tree]).rules[0]
+metric: str = Parseval().name
+treegauge.nonsense
+treegauge.parsing.nonsense
+treegauge.grammar.nonsense
+"""
+
+
+@pytest.mark.skipif(find_spec("pyright") is None, reason="pyright is not installed")
+def test_type_checkers_know_the_public_names_and_no_others(tmp_path: Path) -> None:
+    """The names that are loaded on first use have their types, and a misspelt one is an error."""
+    (tmp_path / "uses.py").write_text(USES)
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    errors = [(item["range"]["start"]["line"], item["rule"]) for item in found if item["severity"] == "error"]
+    lines = USES.splitlines()
+    wrong = [number for number, line in enumerate(lines) if line.endswith(".nonsense")]
+    assert errors == [(number, "reportAttributeAccessIssue") for number in wrong], found
 
 
 def test_the_version_is_that_of_the_package() -> None:

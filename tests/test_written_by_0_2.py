@@ -12,7 +12,7 @@ from treegauge.chunks.tagger import CertainTags
 from treegauge.experiments import load_experiment
 from treegauge.experiments.experiment import Corpus, run_experiment
 from treegauge.grammar import load_model
-from treegauge.grammar.latent.model import load_latent
+from treegauge.grammar.latent.latent_model import load_latent
 from treegauge.io import read
 from treegauge.learning import BracketedSentences, LearningSettings, learn
 from treegauge.learning.latent import TrainingSettings, train_latent

@@ -10,8 +10,9 @@ Each name is loaded on first use, so that ``import treegauge`` itself costs noth
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
     from treegauge.errors import (
@@ -41,29 +42,10 @@ if TYPE_CHECKING:
     from treegauge.scoring.signature import Signature
     from treegauge.significance import CompareOptions, Comparison, compare, with_confidence
     from treegauge.trees import Tree, Treebank
+else:
+    __getattr__ = lazy_names(__name__)
 
 __version__ = "0.2.0"
-
-_HOME = {
-    "treegauge.errors": (
-        *("BracketError", "CheckFailed", "Discontinuous", "EncodingError", "FormatError", "InputError", "MismatchError"),
-        *("MissingExtra", "TreegaugeError", "UnknownName", "UsageError", "WriteError"),
-    ),
-    "treegauge.grammar": ("PCFG", "induce"),
-    "treegauge.io": ("ReadOptions", "as_treebank", "read", "stream", "write"),
-    "treegauge.learning": ("learn",),
-    "treegauge.metrics.registry": ("find_metric", "metric_names"),
-    "treegauge.parsing": ("Forest", "Parser", "decode"),
-    "treegauge.scoring.result": ("Result", "Scores"),
-    "treegauge.scoring.evaluation": ("Evaluator", "evaluator", "score"),
-    "treegauge.scoring.signature": ("Signature",),
-    "treegauge.presets": ("Preset", "load_preset", "preset_names"),
-    "treegauge.reports.reporting": ("Report", "report"),
-    "treegauge.reports.tree_diff": ("TreeDiff", "diff"),
-    "treegauge.significance": ("CompareOptions", "Comparison", "compare", "with_confidence"),
-    "treegauge.trees": ("Tree", "Treebank"),
-}
-_MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "PCFG",
@@ -112,14 +94,6 @@ __all__ = [
     "with_confidence",
     "write",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULE[name]), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from tests.latent.test_training import FAST, bank
 from treegauge.cli._group import treegauge
 from treegauge.engines.processes import Processes
 from treegauge.errors import TooLong, TreegaugeError
-from treegauge.grammar.latent.model import LatentModel, save_latent
+from treegauge.grammar.latent.latent_model import LatentModel, save_latent
 from treegauge.learning.latent.training import train_latent
 from treegauge.parsing.latent.latent_forest import LatentForest
 

@@ -9,7 +9,7 @@ import pytest
 from tests.latent.toys import PLAIN, TREES
 
 from treegauge.errors import UsageError
-from treegauge.grammar.latent.grammar import merge_counts, usage
+from treegauge.grammar.latent.latent_grammar import merge_counts, usage
 from treegauge.grammar.latent.rule_rows import offsets
 from treegauge.learning.latent.em import expect, parameters
 from treegauge.learning.latent.split_merge import Schedule, context_counts, initial_state, node_contexts, training_steps

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.latent.toys import PLAIN, TREES, assignments, toy
 
-from treegauge.grammar.latent.grammar import LatentSmoothing, coarser_sizes, level_of, merge_counts, usage
+from treegauge.grammar.latent.latent_grammar import LatentSmoothing, coarser_sizes, level_of, merge_counts, usage
 from treegauge.grammar.latent.rule_rows import drop_small, offsets
 from treegauge.learning.latent.em import expect, parameters
 from treegauge.learning.latent.split_merge import Schedule, initial_state, merge_map, split_counts, training_steps

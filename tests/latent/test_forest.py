@@ -13,8 +13,8 @@ import pytest
 from tests.latent.toys import PLAIN, TREES, Enumerated, enumerate_parses, model_of
 
 from treegauge.errors import UsageError
-from treegauge.grammar.latent.export import to_pcfg
-from treegauge.grammar.latent.model import LatentModel
+from treegauge.grammar.latent.latent_model import LatentModel
+from treegauge.grammar.latent.subcategories import to_pcfg
 from treegauge.parsing import Forest
 from treegauge.parsing.latent.base_chart import base_inside
 from treegauge.parsing.latent.latent_derivations import best_derivations

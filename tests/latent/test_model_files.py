@@ -12,7 +12,7 @@ import pytest
 from tests.latent.toys import model_of
 
 from treegauge.errors import ModelError, TreegaugeError
-from treegauge.grammar.latent.model import SCHEMA, VERSION, load_latent, save_latent
+from treegauge.grammar.latent.latent_model import SCHEMA, VERSION, load_latent, save_latent
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.parsing.latent.latent_parser import LatentParser
 from treegauge.parsing.parser import Sentence

@@ -14,9 +14,8 @@ from tests.latent.toys import TREES, model_of
 
 from treegauge.errors import Discontinuous, ModelError, UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
-from treegauge.grammar.latent.description import describe, draw_subcategories
-from treegauge.grammar.latent.export import to_pcfg
-from treegauge.grammar.latent.model import load_latent, save_latent
+from treegauge.grammar.latent.latent_model import load_latent, save_latent
+from treegauge.grammar.latent.subcategories import describe, draw_subcategories, to_pcfg
 from treegauge.learning.latent.split_merge import Schedule
 from treegauge.learning.latent.training import IterationReport, TrainingSettings, train_latent
 from treegauge.learning.latent.treebank import treebank_arrays

@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing
-from treegauge.grammar.latent.lexicon import LexiconSmoothing, pair_probabilities
-from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings
-from treegauge.grammar.latent.rule_rows import RuleRows
-from treegauge.grammar.latent.symbols import BaseGrammar
+from treegauge.grammar.latent.latent_grammar import LatentCounts, LatentSmoothing, LexiconSmoothing, pair_probabilities
+from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings
+from treegauge.grammar.latent.rule_rows import BaseGrammar, RuleRows
 from treegauge.learning.latent.em import EMParameters
 from treegauge.learning.latent.split_merge import split_counts
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, TreebankArrays, first_counts, treebank_arrays

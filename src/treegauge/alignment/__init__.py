@@ -9,7 +9,7 @@ from treegauge._lazy import lazy_names
 if TYPE_CHECKING:
     from treegauge.alignment.brackets import Brackets
     from treegauge.alignment.pairing import Pair, pair
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = ["Brackets", "Pair", "pair"]
-
-__getattr__ = lazy_names(__name__, {"brackets": ("Brackets",), "pairing": ("Pair", "pair")})

@@ -108,7 +108,7 @@ def _run(args: Sequence[str] | None) -> int:
     words = sys.argv[1:] if args is None else list(args)
     if words[:1] == ["evalb"] and words[1:] != ["--help"]:
         # EVALB parses its own arguments, so that scripts which call it for every sentence need not wait for click.
-        from treegauge.metrics.evalb import evalb
+        from treegauge.metrics.evalb.program import evalb
 
         return evalb(words[1:])
     from treegauge.cli._group import treegauge

@@ -15,7 +15,7 @@ from treegauge.io.sources import ReadOptions, Source
 from treegauge.tables import Table
 
 if TYPE_CHECKING:
-    from treegauge.grammar.latent.model import LatentModel
+    from treegauge.grammar.latent.latent_model import LatentModel
 
 OWN = "own"
 """The name that stands for the grammar of our own treebank."""
@@ -52,7 +52,7 @@ def load_if_latent(name: str) -> LatentModel | None:
     """The latent-variable model in a file; None if the file holds another grammar."""
     if name == OWN or not os.path.isfile(name):
         return None
-    from treegauge.grammar.latent.model import SCHEMA, load_latent
+    from treegauge.grammar.latent.latent_model import SCHEMA, load_latent
 
     return load_latent(name) if archive_schema(name) == SCHEMA else None
 

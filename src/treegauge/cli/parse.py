@@ -37,7 +37,7 @@ from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:
-    from treegauge.grammar.latent.model import LatentModel
+    from treegauge.grammar.latent.latent_model import LatentModel
 
 MANY = 256
 """The number of sentences from which on starting processes is worthwhile."""

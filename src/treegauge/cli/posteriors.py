@@ -28,7 +28,7 @@ from treegauge.tables import Cell, Table, number_of, plain, render
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from treegauge.grammar.latent.model import LatentModel
+    from treegauge.grammar.latent.latent_model import LatentModel
     from treegauge.parsing.latent.latent_forest import LatentForest
 
 FORMATS = ("table", "json", "csv")

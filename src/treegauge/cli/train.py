@@ -90,7 +90,7 @@ def command(
         raise UsageError("a model is a file: give -o FILE")
     check_writable(output)
     from treegauge.compilation import report_compiling, when_compiling
-    from treegauge.grammar.latent.model import save_latent
+    from treegauge.grammar.latent.latent_model import save_latent
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
 
     settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=number_of_jobs(jobs, IN_PROCESS))
@@ -156,9 +156,8 @@ def _look(
     path: str, output: str | None, show: bool, labels: tuple[str, ...], svg: Path | None, grammar: int, level: int | None, form: str
 ) -> None:
     from treegauge.grammar.grammar_text import write_nltk, write_text
-    from treegauge.grammar.latent.description import describe, draw_subcategories
-    from treegauge.grammar.latent.export import to_pcfg
-    from treegauge.grammar.latent.model import load_latent
+    from treegauge.grammar.latent.latent_model import load_latent
+    from treegauge.grammar.latent.subcategories import describe, draw_subcategories, to_pcfg
 
     model = load_latent(path)
     if grammar > len(model.grammars):

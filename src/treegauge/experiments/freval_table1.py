@@ -25,7 +25,7 @@ from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from treegauge.grammar.latent.model import LatentModel
+    from treegauge.grammar.latent.latent_model import LatentModel
     from treegauge.learning.latent.training import IterationReport
 
 PAPER: dict[str, Sequence[float]] = {

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from treegauge.grammar.model import Model, load_model, save_model, shipped_model
     from treegauge.grammar.pcfg import PCFG, TOLERANCE, Rule
     from treegauge.grammar.training import TrainedGrammar, train
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = [
     "PCFG",
@@ -33,14 +35,3 @@ __all__ = [
     "write_nltk",
     "write_text",
 ]
-
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "counting": ("Statistics", "induce", "statistics"),
-        "grammar_text": ("read_text", "write_nltk", "write_text"),
-        "model": ("Model", "load_model", "save_model", "shipped_model"),
-        "pcfg": ("PCFG", "TOLERANCE", "Rule"),
-        "training": ("TrainedGrammar", "train"),
-    },
-)

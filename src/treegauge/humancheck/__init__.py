@@ -17,10 +17,10 @@ from treegauge.errors import MissingExtra
 if TYPE_CHECKING:
     from treegauge.humancheck.questions import build_check
     from treegauge.humancheck.results import checked_systems, find_results
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = ["build_check", "checked_systems", "find_results", "require_web"]
-
-__getattr__ = lazy_names(__name__, {"questions": ("build_check",), "results": ("checked_systems", "find_results")})
 
 
 def require_web(purpose: str = "the human check") -> None:

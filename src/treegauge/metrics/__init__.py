@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from treegauge.metrics.parseval import DiscontinuousBrackets, Parseval
     from treegauge.metrics.registry import Reference, find_metric, metric_names, references_of
     from treegauge.metrics.simaan import Frames, ParentChild
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = [
     "DiscontinuousBrackets",
@@ -40,17 +42,3 @@ __all__ = [
     "references_of",
     "total_of",
 ]
-
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "metric": ("Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"),
-        "freval": ("Freval",),
-        "goodman": ("Goodman",),
-        "induction": ("Induction",),
-        "leaf_ancestor": ("LeafAncestor",),
-        "parseval": ("DiscontinuousBrackets", "Parseval"),
-        "registry": ("Reference", "find_metric", "metric_names", "references_of"),
-        "simaan": ("Frames", "ParentChild"),
-    },
-)

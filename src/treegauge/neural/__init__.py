@@ -15,16 +15,7 @@ if TYPE_CHECKING:
     from treegauge.neural.pcfg import PCFG, DensePCFG
     from treegauge.neural.span_crf import SpanCRF
     from treegauge.neural.struct import SentCFG, TreeCRF
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = ["PCFG", "DensePCFG", "LowRankPCFG", "SentCFG", "SpanCRF", "TreeCRF", "benepar_charts", "supar_charts"]
-
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "adapters": ("benepar_charts", "supar_charts"),
-        "low_rank": ("LowRankPCFG",),
-        "pcfg": ("PCFG", "DensePCFG"),
-        "span_crf": ("SpanCRF",),
-        "struct": ("SentCFG", "TreeCRF"),
-    },
-)

@@ -65,6 +65,8 @@ if TYPE_CHECKING:
         sentence_length,
     )
     from treegauge.normalise.steps import STEPS
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = [
     "HEAD_RULES",
@@ -121,55 +123,3 @@ __all__ = [
     "unmh",
     "unmrl",
 ]
-
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "continuous": ("GapCounts", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"),
-        "heads": ("HEAD_RULES", "HeadRules", "complements", "head_index", "head_positions", "head_rules", "head_tag", "head_word"),
-        "labels": (
-            "ROOT_LABELS",
-            "add_root",
-            "base_label",
-            "evalb_label",
-            "function_tags",
-            "relabel",
-            "remove_added_root",
-            "remove_redundant",
-            "remove_root",
-            "split_features",
-            "strip_features",
-            "strip_functions",
-        ),
-        "markovisation": (
-            "annotate_parents",
-            "binarise",
-            "binarise_goodman",
-            "mh",
-            "mrl",
-            "remove_parents",
-            "unbinarise",
-            "unbinarise_goodman",
-            "unmh",
-            "unmrl",
-        ),
-        "pipelines": ("Pipeline", "pipeline"),
-        "pruning": (
-            "PUNCTUATION",
-            "TRACE_TAGS",
-            "apply_preset",
-            "chain_labels",
-            "collapse_unaries",
-            "drop_double",
-            "drop_empty",
-            "drop_one_word",
-            "drop_punctuation",
-            "expand_unaries",
-            "hogenhout",
-            "keep_short",
-            "remove_traces",
-            "sentence_length",
-        ),
-        "steps": ("STEPS",),
-    },
-)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from treegauge.parsing.span_weights import read_weights
     from treegauge.parsing.tree_consensus import consensus
     from treegauge.parsing.tuned_decoding import TuningResult, tune
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = [
     "OBJECTIVES",
@@ -59,23 +61,3 @@ __all__ = [
     "tune",
     "write_charts",
 ]
-
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "chart_files": ("read_charts", "write_charts"),
-        "derivations": ("Best",),
-        "expected": ("ExpectedRates", "expected_rates"),
-        "forest": ("Forest", "Parse"),
-        "forest_views": ("ChartEntry", "ChartTable"),
-        "input": ("read_sentences", "tokenise"),
-        "objectives": ("OBJECTIVES", "Objective"),
-        "parser": ("ParsedSentence", "Parser", "Sentence", "fallback"),
-        "parse_parts": ("AnchoredRule", "Constituent", "Frame", "Link"),
-        "reliability": ("Calibration", "calibrate"),
-        "span_charts": ("Confidence", "Marginals", "SpanChart", "decode", "marginals"),
-        "span_weights": ("read_weights",),
-        "tree_consensus": ("consensus",),
-        "tuned_decoding": ("TuningResult", "tune"),
-    },
-)

@@ -9,7 +9,7 @@ from treegauge._lazy import lazy_names
 if TYPE_CHECKING:
     from treegauge.reports.reporting import Report
     from treegauge.reports.tree_diff import TreeDiff
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = ["Report", "TreeDiff"]
-
-__getattr__ = lazy_names(__name__, {"reporting": ("Report",), "tree_diff": ("TreeDiff",)})

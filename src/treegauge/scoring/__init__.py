@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from treegauge.scoring.baselines import BASELINES, baseline_for
     from treegauge.scoring.result import Result, Scores
     from treegauge.scoring.signature import Signature
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = ["BASELINES", "Result", "Scores", "Signature", "baseline_for"]
-
-__getattr__ = lazy_names(
-    __name__, {"baselines": ("BASELINES", "baseline_for"), "result": ("Result", "Scores"), "signature": ("Signature",)}
-)

@@ -7,13 +7,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from treegauge._lazy import lazy_names
-
-if TYPE_CHECKING:
-    from treegauge.testing.strategies import discontinuous_trees, labels, treebanks, trees, words
+from treegauge.testing.strategies import discontinuous_trees, labels, treebanks, trees, words
 
 __all__ = ["discontinuous_trees", "labels", "treebanks", "trees", "words"]
-
-__getattr__ = lazy_names(__name__, {"strategies": ("discontinuous_trees", "labels", "treebanks", "trees", "words")})

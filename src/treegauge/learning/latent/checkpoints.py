@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import ModelError, UsageError
-from treegauge.grammar.latent.grammar import LatentCounts
+from treegauge.grammar.latent.latent_grammar import LatentCounts
 from treegauge.grammar.latent.rule_rows import RuleRows
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.io.writing import write_bytes

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compilation import Floats, Ints, inline, kernel
-from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, rules_of
-from treegauge.grammar.latent.lexicon import emissions, pair_probabilities
+from treegauge.grammar.latent.latent_grammar import LatentCounts, LatentSmoothing, emissions, pair_probabilities, rules_of
 from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
 from treegauge.parsing.semirings import add_multiple, dot_in_order

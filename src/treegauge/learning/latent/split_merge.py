@@ -18,9 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, merge_counts, usage
-from treegauge.grammar.latent.rule_rows import RuleRows, distinct_rows, offsets, split_rows, sum_by_index
-from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, Int32, Int64
+from treegauge.grammar.latent.latent_grammar import LatentCounts, LatentSmoothing, merge_counts, usage
+from treegauge.grammar.latent.rule_rows import (
+    INNER,
+    PHRASE,
+    TAG,
+    Int32,
+    Int64,
+    RuleRows,
+    distinct_rows,
+    offsets,
+    split_rows,
+    sum_by_index,
+)
 from treegauge.learning.latent.em import LEAST, expect, parameters
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, UNARY, Nodes, TreebankArrays, first_counts
 

@@ -16,7 +16,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from treegauge.errors import UsageError
-from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings, as_stored
+from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings, as_stored
 from treegauge.learning.latent.checkpoints import Checkpoints
 from treegauge.learning.latent.split_merge import SCHEDULE, Schedule, TrainingState, initial_state, training_steps
 from treegauge.learning.latent.treebank import STEPS, TreebankArrays, treebank_arrays

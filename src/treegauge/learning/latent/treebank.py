@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
 from treegauge.grammar.counting import refuse_gaps
-from treegauge.grammar.latent.grammar import LatentCounts
-from treegauge.grammar.latent.lexicon import WordTable
-from treegauge.grammar.latent.rule_rows import RuleRows, dense_rows
-from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, BaseGrammar, Int32, Int64
+from treegauge.grammar.latent.latent_grammar import LatentCounts, WordTable
+from treegauge.grammar.latent.rule_rows import INNER, PHRASE, TAG, BaseGrammar, Int32, Int64, RuleRows, dense_rows
 from treegauge.normalise import ROOT_LABELS, pipeline
 from treegauge.trees.tree import Child, Tree
 

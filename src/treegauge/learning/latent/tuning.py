@@ -13,9 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from treegauge.errors import TreegaugeError
-from treegauge.grammar.latent.grammar import LatentSmoothing
-from treegauge.grammar.latent.lexicon import LexiconSmoothing
-from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings, settings_document, settings_from
+from treegauge.grammar.latent.latent_grammar import LatentSmoothing, LexiconSmoothing
+from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings, settings_document, settings_from
 from treegauge.learning.latent.treebank import TreebankArrays
 from treegauge.normalise import pipeline
 from treegauge.parsing.latent.latent_forest import LatentForest

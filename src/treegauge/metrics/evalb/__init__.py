@@ -13,10 +13,10 @@ from treegauge._lazy import lazy_names
 if TYPE_CHECKING:
     from treegauge.metrics.evalb.program import evalb
     from treegauge.metrics.evalb.scoring import SentenceResult, score_lines
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "evalb", "score_lines"]
 
 VALID, ERROR, SKIP, UNPAIRED = 0, 1, 2, -1
 """The status of a sentence. EVALB prints 0, 1 or 2; UNPAIRED is a line that the other file lacks, which gets no row."""
-
-__getattr__ = lazy_names(__name__, {"program": ("evalb",), "scoring": ("SentenceResult", "score_lines")})

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.compilation import Bools, Floats, Ints, inline, kernel
-from treegauge.grammar.latent.grammar import Level
-from treegauge.grammar.latent.symbols import INNER, PHRASE, BaseGrammar
+from treegauge.grammar.latent.latent_grammar import Level
+from treegauge.grammar.latent.rule_rows import INNER, PHRASE, BaseGrammar
 
 SAME, UNARY, BINARY = 0, 1, 2
 """Kinds of edges: from the high to the low layer of the same symbol, a unary rule, a binary rule."""

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compilation import Floats, Ints, kernel
-from treegauge.grammar.latent.grammar import Level
-from treegauge.grammar.latent.rule_rows import offsets
-from treegauge.grammar.latent.symbols import PHRASE, BaseGrammar
+from treegauge.grammar.latent.latent_grammar import Level
+from treegauge.grammar.latent.rule_rows import PHRASE, BaseGrammar, offsets
 from treegauge.parsing.chain_labels import SpanLabels
 from treegauge.parsing.latent.base_chart import UNARY, PackedForest
 from treegauge.parsing.latent.passes import Pass

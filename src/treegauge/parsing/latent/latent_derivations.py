@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
-from treegauge.grammar.latent.grammar import Level
-from treegauge.grammar.latent.symbols import TAG, BaseGrammar
+from treegauge.grammar.latent.latent_grammar import Level
+from treegauge.grammar.latent.rule_rows import TAG, BaseGrammar
 from treegauge.parsing.best_first import BestFirst, DerivationEdge
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import NoParse, TooLong, UsageError
-from treegauge.grammar.latent.grammar import Level
-from treegauge.grammar.latent.model import LatentModel
-from treegauge.grammar.latent.symbols import Int64
+from treegauge.grammar.latent.latent_grammar import Level
+from treegauge.grammar.latent.latent_model import LatentModel
+from treegauge.grammar.latent.rule_rows import Int64
 from treegauge.parsing.chain_labels import SpanLabels
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, base_forest, base_inside, base_rules

@@ -11,7 +11,7 @@ import numpy as np
 
 from treegauge.engines.engine import in_threads
 from treegauge.errors import MismatchError, TooLong
-from treegauge.grammar.latent.model import LatentModel
+from treegauge.grammar.latent.latent_model import LatentModel
 from treegauge.parsing.expected import expected_counts
 from treegauge.parsing.latent.latent_forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.objectives import DEFAULT, check_latent_objective

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
-from treegauge.grammar.latent.grammar import Level
+from treegauge.grammar.latent.latent_grammar import Level
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.semirings import add_multiple
 
@@ -52,7 +52,7 @@ class Pass(NamedTuple):
 
 @inline
 def word_probability(s: int, tag: int, words: Words, level: Level, out: Floats, at: int) -> None:
-    """Write the unscaled P(word s | tag_x) of all x to ``out[at:]``; see :mod:`treegauge.grammar.latent.lexicon`."""
+    """Write the unscaled P(word s | tag_x) of all x to ``out[at:]``; see :mod:`treegauge.grammar.latent.latent_grammar`."""
     known = level.emissions
     first, size = known.first[tag], known.first[tag + 1] - known.first[tag]
     w, spelling = words.number[s], known.spelling[words.signature[s]]

@@ -17,10 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import ModelError
-from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, Level, level_of, merge_counts
-from treegauge.grammar.latent.lexicon import LexiconSmoothing, WordTable
-from treegauge.grammar.latent.rule_rows import RuleRows, offsets
-from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, BaseGrammar, Int64
+from treegauge.grammar.latent.latent_grammar import (
+    LatentCounts,
+    LatentSmoothing,
+    Level,
+    LexiconSmoothing,
+    WordTable,
+    level_of,
+    merge_counts,
+)
+from treegauge.grammar.latent.rule_rows import INNER, PHRASE, TAG, BaseGrammar, Int64, RuleRows, offsets
 from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.io.archive import read_archive, write_archive
 
