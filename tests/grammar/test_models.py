@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from treegauge.errors import ModelError
 from treegauge.grammar import PCFG, load_model, save_model
-from treegauge.grammar.training import LEXICONS, train
+from treegauge.grammar.training import train
+from treegauge.grammar.tree_counts import LEXICONS
 from treegauge.trees import Tree
 
 BANK = [

@@ -29,7 +29,7 @@ class OutputFile(click.Path):
 
 
 INPUT = InputFile()
-OUTPUT = OutputFile(dir_okay=False)
+OUTPUT = OutputFile()
 
 
 def protect_inputs(*further: str | os.PathLike[str]) -> None:
