@@ -12,19 +12,25 @@ from typing import Any, cast
 import click
 
 
-class InputFile(click.Path):
+class _File(click.Path):
+    """A path as it is given: whether it can be read or written is found out by reading or writing (exit code 3)."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(readable=False, **settings)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if "\0" in str(value) else super().convert(value, param, ctx)
+
+
+class InputFile(_File):
     """A file, directory or glob that is read; a system may be NAME=FILE, a preset NAME+FILE, and ``-`` is standard input."""
 
-    def __init__(self) -> None:
-        # A file that cannot be read is an error of reading (exit code 3), not of usage.
-        super().__init__(readable=False)
 
-
-class OutputFile(click.Path):
+class OutputFile(_File):
     """A file that is written, ``-`` being standard output; ``is_read``: what it holds already is read as well, as of a store."""
 
     def __init__(self, *, is_read: bool = False, **settings: Any) -> None:
-        super().__init__(readable=False, **settings)
+        super().__init__(**settings)
         self.is_read = is_read
 
 
