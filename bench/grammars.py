@@ -26,7 +26,7 @@ from treegauge.grammar import load_model, save_model
 from treegauge.grammar.dop_reduction import plain_label
 from treegauge.grammar.lexicon import USUAL
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.normalise import pipeline
 from treegauge.normalise.annotation import USUAL_SPLITS
 from treegauge.parsing.coarse_to_fine import is_lost

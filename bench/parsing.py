@@ -28,7 +28,7 @@ from results import machine, save_section
 from treegauge.grammar import PCFG, write_nltk
 from treegauge.grammar import statistics as grammar_statistics
 from treegauge.grammar.grammar_text import nltk_names
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.parsing import Forest

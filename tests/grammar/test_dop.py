@@ -11,7 +11,7 @@ import pytest
 
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.grammar.dop_reduction import ESTIMATORS, dop, plain_label
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.normalise import relabel
 from treegauge.parsing import Forest
 from treegauge.testing import brute_force as brute

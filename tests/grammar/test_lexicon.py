@@ -12,7 +12,7 @@ from treegauge.data import own_treebank
 from treegauge.errors import UnknownName
 from treegauge.grammar import PCFG
 from treegauge.grammar.lexicon import UNKNOWN, Smoothing, is_signature, signatures, smoothed_lexicon, tokens
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.normalise import pipeline, unbinarise
 from treegauge.normalise.annotation import SPLITS, USUAL_SPLITS, annotate, lexical_tag
 from treegauge.normalise.labels import strip_functions

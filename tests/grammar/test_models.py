@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from treegauge.errors import ModelError
 from treegauge.grammar import PCFG, load_model, save_model
-from treegauge.grammar.training import train
 from treegauge.grammar.tree_counts import LEXICONS
+from treegauge.grammar.treebank_grammar import train
 from treegauge.trees import Tree
 
 BANK = [

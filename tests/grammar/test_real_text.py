@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from treegauge import io
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.scoring.evaluation import score
 

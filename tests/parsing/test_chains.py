@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treegauge.grammar import PCFG
-from treegauge.grammar.counting import induce
+from treegauge.grammar.tree_counts import induce
 from treegauge.parsing import Forest
 from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree

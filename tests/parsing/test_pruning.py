@@ -12,7 +12,7 @@ import pytest
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.parsing import Forest
 from treegauge.parsing.chart_layout import Limit
 from treegauge.parsing.coarse_to_fine import Pruner, SearchError, expected_usage, project, search_error

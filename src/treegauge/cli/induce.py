@@ -13,13 +13,12 @@ from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
-from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, train_counted
-from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_treebank
+from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_treebank, statistics
+from treegauge.grammar.treebank_grammar import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, train_counted
 from treegauge.io import ReadOptions, read
 from treegauge.io.writing import write_chunks
 from treegauge.tables import number_of

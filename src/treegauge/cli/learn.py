@@ -20,10 +20,10 @@ from treegauge.cli._progress import progress
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
-from treegauge.grammar.counting import statistics
 from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.tree_counts import statistics
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks

@@ -15,7 +15,7 @@ from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import are_parsed, clean_short, parse_with_checkpoint
 from treegauge.experiments.presentation import RateTests
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.freval import Freval
 from treegauge.normalise import expand_unaries
 from treegauge.parsing.parser import Parser, Sentence

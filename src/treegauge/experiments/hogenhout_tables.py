@@ -19,7 +19,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import clean_short, parse_with_checkpoint
 from treegauge.experiments.presentation import RateTests, paper_table
-from treegauge.grammar.training import train
+from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.hogenhout import (
     COMPARATIVE,
     MEASURES,

@@ -17,7 +17,7 @@ from typing import Any
 from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import MismatchError
 from treegauge.experiments.experiment import Work
-from treegauge.grammar.counting import induce
+from treegauge.grammar.tree_counts import induce
 from treegauge.normalise import pipeline
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser
 from treegauge.scoring.evaluation import score

@@ -23,9 +23,9 @@ from treegauge.experiments.presentation import (
     in_words,
     paper_table,
 )
-from treegauge.grammar.counting import induce
 from treegauge.grammar.lexicon import with_unknown
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.tree_counts import induce
 from treegauge.normalise import collapse_unaries, expand_unaries, mh, pipeline, unmh, unmrl
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.reports.figures import PAPER_LINES, Figure, Series

@@ -20,7 +20,7 @@ from treegauge.experiments.simaan_report import (
     experiment_report,
     variants,
 )
-from treegauge.grammar.counting import statistics
+from treegauge.grammar.tree_counts import statistics
 from treegauge.normalise import collapse_unaries
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.trees.tree import Tree

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from treegauge.errors import MismatchError
 from treegauge.experiments.presentation import SIGNIFICANT, RateTests
-from treegauge.grammar.training import train_counted
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, count_trees
+from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.metrics.registry import find_metric
 from treegauge.normalise import pipeline
 from treegauge.parsing.expected import ExpectedCounts, expected_counts

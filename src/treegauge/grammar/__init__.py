@@ -8,11 +8,11 @@ from treegauge._lazy import lazy_names
 from treegauge.errors import GrammarError, ModelError
 
 if TYPE_CHECKING:
-    from treegauge.grammar.counting import Statistics, induce, statistics
     from treegauge.grammar.grammar_text import read_text, write_nltk, write_text
     from treegauge.grammar.model import Model, load_model, save_model, shipped_model
     from treegauge.grammar.pcfg import PCFG, TOLERANCE, Rule
-    from treegauge.grammar.training import TrainedGrammar, train
+    from treegauge.grammar.tree_counts import Statistics, induce, statistics
+    from treegauge.grammar.treebank_grammar import TrainedGrammar, train
 else:
     __getattr__ = lazy_names(__name__)
 

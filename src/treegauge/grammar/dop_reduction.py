@@ -20,8 +20,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, get_args
 
 from treegauge.errors import MismatchError, UnknownName
-from treegauge.grammar.counting import TOP
-from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.grammar.pcfg import PCFG, TOP, Rule
 from treegauge.trees.tree import Tree, post_order
 
 Estimator = Literal["dop1", "corrected"]

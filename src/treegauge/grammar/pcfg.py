@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-6
 """The largest accepted distance from 1 of the sum of the probabilities of one left-hand side."""
+TOP = "TOP"
+"""The start symbol above the roots of trees, if these do not all have the same label. It does not show in output."""
 
 
 class Rule(NamedTuple):

@@ -21,8 +21,8 @@ from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.model import SHIPPED, STEPS, save_model
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.training import train_counted
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_trees
+from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.normalise import pipeline
 from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting
 from treegauge.parsing.parser import Parser, Sentence

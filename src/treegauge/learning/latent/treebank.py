@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
-from treegauge.grammar.counting import refuse_gaps
 from treegauge.grammar.latent.latent_grammar import LatentCounts, WordTable
 from treegauge.grammar.latent.rule_rows import INNER, PHRASE, TAG, BaseGrammar, Int32, Int64, RuleRows, dense_rows
+from treegauge.grammar.tree_counts import refuse_gaps
 from treegauge.normalise import ROOT_LABELS, pipeline
 from treegauge.trees.tree import Child, Tree
 

@@ -15,7 +15,6 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from treegauge.errors import MismatchError
-from treegauge.grammar.counting import relative_frequency, tag_sequence_tree
 from treegauge.grammar.dop_reduction import dop, plain_label
 from treegauge.grammar.lexicon import USUAL, Smoothing, smoothed_lexicon, with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG, Rule
@@ -26,6 +25,8 @@ from treegauge.grammar.tree_counts import (
     Recipe,
     TreeCounts,
     count_trees,
+    relative_frequency,
+    tag_sequence_tree,
     with_unknown_rules,
 )
 from treegauge.normalise import Pipeline
@@ -115,7 +116,7 @@ def train(
     With ``tags`` the grammar parses tags instead of words. Otherwise ``lexicon`` is the treatment of rare and unknown words:
     ``signatures`` gives them the tags of words with a similar spelling (:mod:`treegauge.grammar.lexicon`); ``collins`` replaces all
     words that occur fewer than ``unknown_below`` times by one unknown word; ``plain`` leaves words as they are. With a
-    ``rule_weight`` above 0 rules are smoothed (:mod:`treegauge.grammar.training`).
+    ``rule_weight`` above 0 rules are smoothed (:mod:`treegauge.grammar.treebank_grammar`).
 
     >>> bank = [Tree.parse("(TOP (S (NP-SBJ (N a)) (V b) (ADV c)))")]
     >>> grammar = train(bank, steps="functions,root,binarise:h=1", lexicon="plain").grammar
