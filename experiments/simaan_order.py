@@ -127,7 +127,7 @@ def main() -> None:
     text = render(table, "markdown")
     print(text)
     if args.save:
-        (RESULTS / f"simaan_order-{args.name}.md").write_text(f"# Why the order is reversed\n\n{text}\n", "utf-8")
+        (RESULTS / f"simaan_order-{args.name}.md").write_text(f"# The order of the algorithms\n\n{text}\n", "utf-8")
         (RESULTS / f"simaan_order-{args.name}.json").write_text(json.dumps(plain(data), indent=1) + "\n", "utf-8")
 
 
