@@ -164,8 +164,8 @@ def main() -> None:
         folder = Path(name)
         gold, test = source_files(options.data, folder)
         pairs = [generate(gold, test, sentences, folder) for sentences in (SMALL, n, 4 * n)]
-        whole_command([sys.executable, "-m", "treegauge.compiled"])  # compiles the kernels, unless they are there
-        plain = whole_command(treegauge("score", pairs[1].gold, pairs[1].test), TREEGAUGE_KERNELS="never")
+        whole_command(treegauge("score", pairs[1].gold, pairs[1].test))  # compiles the kernels, unless they are there
+        plain = whole_command(treegauge("score", pairs[1].gold, pairs[1].test), NUMBA_DISABLE_JIT="1")
         speed, start = speed_table(pairs, options), start_table(options.rounds)
         halves = [generate(gold, test, sentences, folder) for sentences in (n // 8, n // 2)]
         ordered = sorted([*pairs, *halves], key=lambda files: files.sentences)

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 LAYERS = [
     {"_lazy", "errors", "spelling"},
     {"compilation"},
-    {"tables", "compiled"},
+    {"tables"},
     {"trees", "presets"},
     {"io", "alignment"},
     {"metrics", "normalise", "engines", "data"},

@@ -13,7 +13,6 @@ import resource
 import subprocess
 import sys
 import tracemalloc
-import warnings
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,7 +23,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from treegauge import compiled
 from treegauge.cli import main
 from treegauge.data import write_examples
 from treegauge.engines.cluster import Cluster
@@ -523,38 +521,6 @@ def test_workers_killed_while_they_start_are_started_again(monkeypatch: pytest.M
     _NoCluster.failures = 99
     with pytest.raises(EngineError, match="do not start on this machine"):
         _ = Cluster(workers=1).client
-
-
-# Compiled kernels
-
-
-DAMAGES: list[Callable[[bytes], bytes]] = [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: bytes(len(data))]
-
-
-def test_a_damaged_scoring_kernel_is_thrown_away_with_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("numba")
-    made: list[str] = []
-    monkeypatch.setattr(compiled, "_compile_elsewhere", lambda module, wait: made.append(module))
-    monkeypatch.setattr(compiled, "_loaded", {})
-    monkeypatch.setattr(compiled, "_asked", set())
-    (tmp_path / "t.mrg").write_text("(S (A a))\n")
-    for number, damage in enumerate(DAMAGES):
-        stored = tmp_path / f"scan_kernels-{number}.kernels"
-        compiled._write_sealed(stored, b"machine code" * 9)
-        assert compiled._read_sealed(stored) is not None
-        stored.write_bytes(damage(stored.read_bytes()))
-        monkeypatch.setattr(compiled, "_object_file", lambda module, stored=stored: stored)
-        monkeypatch.setattr(compiled, "_asked", set())
-        with pytest.warns(compiled.DamagedKernelCache, match=rf"\({stored.name}\); it is thrown away and compiled again"):
-            assert compiled.kernels("treegauge.io.scan_kernels") is None
-        assert (len(made), stored.exists()) == (number + 1, False)
-    with pytest.raises(SystemExit):
-        main(["score", str(tmp_path / "t.mrg"), str(tmp_path / "t.mrg")])
-    capsys.readouterr()
-    shown = warnings.formatwarning("a stored kernel is damaged", compiled.DamagedKernelCache, "compiled.py", 1)
-    assert shown == "treegauge: a stored kernel is damaged\n"
 
 
 # The project's own fuzz of what is not a treebank

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import cache, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from treegauge.errors import MissingExtra
 
@@ -90,8 +90,19 @@ def _sources() -> str:
 
 
 def scoring_kernel(function: FunctionT) -> FunctionT:
-    """A kernel as by :func:`kernel` that allocates no memory."""
-    return _stored(function, _OPTIONS | _SCORING)
+    """A kernel that allocates no memory and needs nothing of other modules; that it is compiled is reported."""
+    call, is_known = _stored(function, _OPTIONS | _SCORING), False
+
+    @wraps(function)
+    def reporting(*arguments: Any) -> Any:
+        nonlocal is_known
+        if is_known:
+            return call(*arguments)
+        is_known = True
+        with when_compiling(report_compiling):
+            return call(*arguments)
+
+    return cast(Any, reporting)
 
 
 def helper(function: FunctionT) -> FunctionT:
@@ -157,8 +168,9 @@ def _remove_stored(function: Callable[..., Any], folder: str, error: Exception) 
             path.unlink()
 
 
+@cache
 def report_compiling() -> None:
-    """Report on stderr that kernels are being compiled, and whether this happens once or in every run."""
+    """Report on stderr, once, that kernels are being compiled, and whether this happens once or in every run."""
     how_often = (
         "this happens once" if _can_be_stored else "they cannot be stored: set NUMBA_CACHE_DIR to a folder that can be written"
     )

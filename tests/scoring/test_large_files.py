@@ -9,26 +9,20 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("numba", reason="kernels need the extra [parse]")
+
 import treegauge.io.sources as text_module
-from treegauge import compiled, load_preset, read
-from treegauge.cli import main
+from treegauge import load_preset, read
 from treegauge.data import treebank_path
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import Preset
-from treegauge.scoring import inputs, job, large_files
+from treegauge.scoring import job, large_files
 from treegauge.scoring.counts import Request
 from treegauge.scoring.large_files import count_large_files
 
 PAIRS = int(os.environ.get("TREEGAUGE_FUZZ", "3000")) // 50
 LABELS = ["NP", "VP", "PP", "S", "ADVP", "PRT", "X", "NP-SBJ", "TOP", "ROOT"]
-
-
-@pytest.fixture(autouse=True)
-def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TREEGAUGE_KERNELS", "now")
-    if compiled.kernels("treegauge.metrics.count_kernels") is None:
-        pytest.skip("there is no folder to store kernels in")
 
 
 def _tree(generator: random.Random, words: list[str]) -> str:
@@ -148,27 +142,3 @@ def test_large_files_are_counted_by_kernels(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(job, "SMALLEST_BYTES", 1)
     job.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
     assert asked == [gold]
-
-
-def test_kernels_are_loaded_ahead_where_they_will_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Only for files that are large enough, and only for what kernels count; the scores are the same."""
-    gold, test = _files(random.Random(1), tmp_path)
-    ahead: list[bool] = []
-    monkeypatch.setattr(compiled, "load_ahead", lambda: ahead.append(True))
-
-    def said(*options: str) -> str:
-        ahead.clear()
-        with pytest.raises(SystemExit):
-            main(["score", gold, test, *options])
-        return capsys.readouterr().out
-
-    few = said()
-    assert not ahead
-    monkeypatch.setattr(inputs, "SMALLEST_BYTES", 1)
-    assert said() == few
-    assert ahead
-    for options in (["--per-sentence"], ["-m", "goodman"], ["--by-length"], ["--match-words", "case"], ["--engine", "local:2"]):
-        said(*options)
-        assert not ahead, options

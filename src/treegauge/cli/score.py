@@ -152,10 +152,6 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
     how = _job_options(options, chosen)
-    if engine.in_process and _are_for_kernels(gold, tests, how):
-        from treegauge.compiled import load_ahead
-
-        load_ahead()
     from treegauge.cli._progress import progress
     from treegauge.reports.scores import parse_rate_limit
     from treegauge.scoring.evaluation import score_baselines
@@ -232,17 +228,9 @@ def _print_parse_base(grammar: str, gold: str, options: ReadOptions, form: str) 
 
 
 def _kernels_can_count(chosen: dict[str, Any]) -> bool:
-    return chosen["metrics"] in ((), ("parseval",)) and not chosen["breakdowns"] and not chosen["by_length"]
+    from treegauge.compilation import can_compile
 
-
-def _are_for_kernels(gold: str, tests: Sequence[str], how: JobOptions) -> bool:
-    """Whether kernels will count these files in this process, as far as one can tell before anything is read."""
-    from treegauge.scoring.inputs import SMALLEST_BYTES
-
-    context = click.get_current_context()
-    if not _kernels_can_count(context.params) or how.get("sentences") or how.get("match_words") != "exact":
-        return False
-    return os.path.isfile(gold) and os.path.isfile(tests[0]) and os.path.getsize(gold) + os.path.getsize(tests[0]) > SMALLEST_BYTES
+    return chosen["metrics"] in ((), ("parseval",)) and not chosen["breakdowns"] and not chosen["by_length"] and can_compile()
 
 
 _LARGE_BYTES = 64 << 20
@@ -252,10 +240,10 @@ _LARGE_BYTES = 64 << 20
 def _engine_for(engine: Engine, gold: str, systems: dict[str, str], chosen: dict[str, Any]) -> Engine:
     """The engine that was chosen or, for large files that compiled code cannot count, processes on this machine."""
     jobs = number_of_jobs(chosen["jobs"], engine)
-    if jobs == 1 or not engine.in_process or _kernels_can_count(chosen) or chosen["stream"] or chosen["on_mismatch"] == "evalb":
+    if jobs == 1 or not engine.in_process or chosen["stream"] or chosen["on_mismatch"] == "evalb":
         return engine
     paths = [gold, *systems.values()]
-    if not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) < _LARGE_BYTES:
+    if not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) < _LARGE_BYTES or _kernels_can_count(chosen):
         return engine
     from treegauge.engines import open_engine
 

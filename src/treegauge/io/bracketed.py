@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from treegauge.io.escapes import has_escapes, read_escapes
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
-if TYPE_CHECKING:
-    from treegauge.io.scanning import ScannedNames
-
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
 _LARGE_BLOCK_BYTES = 2 << 20  # more than a chunk and the rest of the chunk before: a tree of that size is unusual
@@ -43,26 +40,12 @@ _PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
 
 
-AnyNames: TypeAlias = "Names | ScannedNames"
-"""Names numbered by the NumPy reader or by the compiled scanner."""
-
-
-def names_for(*texts: Text) -> AnyNames:
-    """A new table of names for reading texts: the compiled scanner's, if one of them is large and there is a scanner."""
-    if all(text.is_whole for text in texts):
-        return Names()
-    from treegauge.io.scanning import ScannedNames, scanner
-
-    engine = scanner()
-    return Names() if engine is None else ScannedNames(engine)
-
-
-def bracketed_parts(text: Text, options: ReadOptions, names: AnyNames) -> Iterator[TreeColumns]:
+def bracketed_parts(text: Text, options: ReadOptions, names: Names) -> Iterator[TreeColumns]:
     """The trees of a text as columns, a block at a time."""
     return _Reader(text, options, names).parts()
 
 
-def small_files_part(texts: Sequence[Text], options: ReadOptions, names: AnyNames) -> TreeColumns | None:
+def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) -> TreeColumns | None:
     """The trees of several small texts, read as if they were one, which is many times faster than one by one.
 
     None if one of them has an error; the names are then unchanged.
@@ -107,7 +90,7 @@ def treebank_of_texts(
 
 def read_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All complete trees of a text, in blocks, and all its errors; after the first error the careful scanner takes over."""
-    reader = _Reader(text, options, names_for(text))
+    reader = _Reader(text, options, Names())
     try:
         yield from reader.treebanks()
         return
@@ -182,7 +165,7 @@ def _good_trees(scanner: Scanner, path: str, options: ReadOptions) -> Treebank:
 class _Reader:
     """Cuts a text into blocks that end where a tree ends, and reads each of them."""
 
-    def __init__(self, text: Text, options: ReadOptions, names: AnyNames) -> None:
+    def __init__(self, text: Text, options: ReadOptions, names: Names) -> None:
         self.path, self.options, self.names = text.name, options, names
         self.chunks = text.chunks()
         # The place where the present block begins.
@@ -196,7 +179,7 @@ class _Reader:
         for part in self.parts():
             yield join_parts([part], self.names)
             if len(self.names) > _MOST_NAMES:
-                self.names = names_for() if isinstance(self.names, Names) else self.names.fresh()
+                self.names = Names()
 
     def parts(self) -> Iterator[TreeColumns]:
         """The trees of the text as columns, a block at a time."""
@@ -255,24 +238,16 @@ class _TextBlock(NamedTuple):
     bad_lines: AbstractSet[int] = frozenset()
     may_nest_at_margin: bool = True
 
-    def read(self, names: AnyNames) -> tuple[TreeColumns | None, int]:
+    def read(self, names: Names) -> tuple[TreeColumns | None, int]:
         """The complete trees of this block (None if there are none), and the number of bytes read."""
-        if isinstance(names, Names):
-            return self._read(names)
-        if (found := self._scan(names)) is not None:
-            return found
-        own = Names()
-        part, used = self._read(own)
-        return None if part is None else names.adopt(part, own), used
+        return (self._scan(names) if names.compiled else None) or self._read(names)
 
-    def _scan(self, names: ScannedNames) -> tuple[TreeColumns, int] | None:
+    def _scan(self, names: Names) -> tuple[TreeColumns, int] | None:
         """The same by the compiled scanner; None if the text is not plain."""
-        if self.options.lines or (self.options.comment.strip() and self.options.comment.strip().encode() in self.text):
+        comment = self.options.comment.strip().encode()
+        if self.options.lines or (comment and comment in self.text) or has_escapes(self.text):
             return None
-        if has_escapes(self.text):
-            names.has_escapes = True
-            return None
-        found = names.scan(self.text, self.path, self.place.line, is_last=self.is_last, may_nest=self.may_nest_at_margin)
+        found = names.scanner.scan(self.text, self.path, self.place.line, is_last=self.is_last, may_nest=self.may_nest_at_margin)
         if found is None:
             return None
         part, used = found

@@ -12,9 +12,10 @@ Last, labels and words are numbered by a dict, and positions are counted from th
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from numpy.typing import NDArray
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import Bytes, Int32, Int64, Mask, offsets_of
 from treegauge.trees.treebank import Origin, Treebank
+
+if TYPE_CHECKING:
+    from treegauge.io.scanning import Scanner
 
 _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
 _TAIL = 1 << 12
@@ -298,6 +302,15 @@ class NameNumbers(dict[bytes, int]):
         self.strings.append(name)
         return number
 
+    def of_all(self, names: Sequence[bytes]) -> Sequence[int]:
+        """The numbers of different names, of which mostly none is known."""
+        first = len(self.strings)
+        if not self.keys().isdisjoint(names):
+            return [self[name] for name in names]
+        self.update(zip(names, range(first, first + len(names)), strict=True))
+        self.strings += names
+        return range(first, first + len(names))
+
     def of(self, words: TextWords, start: Int64, end: Int64, *, utf8: bool = True) -> Int32:
         """The number of each slice ``start:end``; slices must not be empty or contain a zero byte.
 
@@ -332,12 +345,22 @@ class NameNumbers(dict[bytes, int]):
 
 
 class Names:
-    """The labels and words seen so far, by their bytes; blocks read with the same Names share their numbers."""
+    """The labels and words seen so far, by their bytes; blocks read with the same Names share their numbers.
 
-    def __init__(self) -> None:
+    ``compiled``: whether the compiled scanner reads the text, which then is ``scanner``.
+    """
+
+    def __init__(self, *, compiled: bool = False) -> None:
+        self.compiled = compiled
         self.label_numbers, self.word_numbers = NameNumbers(), NameNumbers()
         self._labels: list[str] = []
         self._vocabulary: list[str] = []
+
+    @cached_property
+    def scanner(self) -> Scanner:
+        from treegauge.io.scanning import Scanner
+
+        return Scanner(self)
 
     def __len__(self) -> int:
         return len(self.label_numbers) + len(self.word_numbers)
@@ -414,6 +437,8 @@ def part_of(events: Events, names: Names, path: str, first_line: int, *, utf8: b
     if every:
         label = names.label_numbers.of(text, open_position + 1, label_end, utf8=utf8)
     else:
+        first = int(np.argmin(has_label))
+        names.label_numbers.of(text, open_position[:first] + 1, label_end[:first])  # numbered before the empty label
         label = np.full(len(opens), names.label_numbers[b""], dtype=np.int32)
         label[has_label] = names.label_numbers.of(text, open_position[has_label] + 1, label_end, utf8=utf8)
     word = names.word_numbers.of(text, events.position.take(words), word_end, utf8=utf8)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from treegauge.errors import InputError, TreegaugeError, UsageError
-from treegauge.io.bracketed import AnyNames, bracketed_parts, names_for, small_files_part, treebank_of_texts
+from treegauge.io.bracketed import bracketed_parts, small_files_part, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.diagnosis import TextPosition, first_error
 from treegauge.io.escapes import read_escapes
@@ -205,11 +205,9 @@ def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
     """All trees of some sources as one treebank; bracketed files share one table of names, which saves merging many."""
     done: list[Treebank] = []
     parts: list[TreeColumns] = []
-    names: AnyNames = Names()
+    names = Names()
     for together in _groups(sources, options):
         if together[0][1].name == "bracketed":
-            if not len(names):
-                names = names_for(*(text for text, _ in together))
             parts += _bracketed_parts([text for text, _ in together], options, names)
             continue
         if parts:
@@ -242,7 +240,7 @@ def _groups(sources: list[Source], options: ReadOptions) -> Iterator[list[tuple[
         yield small
 
 
-def _bracketed_parts(texts: list[Text], options: ReadOptions, names: AnyNames) -> Iterator[TreeColumns]:
+def _bracketed_parts(texts: list[Text], options: ReadOptions, names: Names) -> Iterator[TreeColumns]:
     together = small_files_part(texts, options, names) if len(texts) > 1 else None
     if together is not None:
         yield together

@@ -6,33 +6,30 @@ words that the kernel needs, and extends them as new labels and words are read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.counted_brackets import LabelNumbers
 from treegauge.alignment.words import plain_word
-from treegauge.compiled import Kernels, kernels
-from treegauge.io.bracketed_columns import TreeColumns
-from treegauge.io.scanning import NameCounts, ScannedNames
+from treegauge.io.bracketed_columns import Names, TreeColumns
 from treegauge.presets import Preset
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.columns import Int64, with_room
+from treegauge.trees.columns import Int32, offsets_of
+from treegauge.trees.treebank import Int64
 
 DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16
 """Bits of a label, see :mod:`treegauge.metrics.count_kernels`."""
 _SPECIAL_WORD = 1 << 30
 _NOWHERE = -2
-_RECENT = 4
+_MOST_LACKING = 1 << 14
 _COLUMNS, _ROOMS = 13, 11
-
-
-def counter() -> Kernels | None:
-    """The compiled kernel; None if it is not available."""
-    return kernels("treegauge.metrics.count_kernels")
+# Every character that may be written in several ways contains one of these bytes; B- is in -LRB-, -LSB- and the like.
+_VARIES = re.compile(rb"['\"()\[\]{}/*`\\\xe2\xc2]|B-").search
 
 
 @dataclass(frozen=True)
@@ -47,9 +44,7 @@ class TreeSlice:
 
     @classmethod
     def of(cls, part: TreeColumns) -> TreeSlice:
-        zero = np.zeros(1, np.int64)
-        nodes, tokens = (np.concatenate([zero, np.cumsum(sizes)]) for sizes in (part.n_nodes, part.n_tokens))
-        return cls(part, nodes, tokens, 0, len(part.n_nodes))
+        return cls(part, offsets_of([part.n_nodes]), offsets_of([part.n_tokens]), 0, len(part.n_nodes))
 
     def __len__(self) -> int:
         return self.last - self.first
@@ -64,6 +59,13 @@ class TreeSlice:
         """The number of nodes or tokens, whichever is larger, of the largest tree."""
         sizes = (self.part.n_nodes, self.part.n_tokens)
         return max(int(size[self.first : self.last].max(initial=0)) for size in sizes)
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """The columns that the kernel reads."""
+        label, start, end, _, word, tag, above = self.part.columns
+        offsets = self.node_offset[self.first : self.last + 1], self.token_offset[self.first : self.last + 1]
+        return label, start, end, word, tag, above, *offsets
 
 
 class PlainCounts(NamedTuple):
@@ -116,8 +118,8 @@ class CountingRules(Protocol):
         """The column of a label in the kernel's table."""
         ...
 
-    def plain_word(self, word: bytes) -> str | None:
-        """The word in the form in which it is compared; None if it is compared by its bytes."""
+    def plain_words(self, words: Sequence[bytes]) -> Mapping[int, str]:
+        """By their places, the words that are not compared by their bytes, in the form in which they are compared."""
         ...
 
 
@@ -149,69 +151,74 @@ class PresetRules:
         number = self._labels.number(label)
         return int(self._classes[number]) if number < len(self._classes) else number
 
-    def plain_word(self, word: bytes) -> str | None:
-        return plain_word(restore_word(word.decode("utf-8")))
+    def plain_words(self, words: Sequence[bytes]) -> Mapping[int, str]:
+        varying = [place for place, word in enumerate(words) if _VARIES(word)]
+        return {place: plain_word(restore_word(words[place].decode("utf-8"))) for place in varying}
+
+
+class NameCounts(NamedTuple):
+    """The numbers of distinct labels and of distinct words of a text, up to some place in it."""
+
+    labels: int
+    words: int
+
+    @classmethod
+    def of(cls, names: Names) -> NameCounts:
+        return cls(len(names.label_numbers.strings), len(names.word_numbers.strings))
 
 
 class PlainCounter:
-    """The tables of labels and words of two files for the kernel, by some rules.
+    """The tables of labels and words of two files for the kernel, by some rules. Other threads may go on reading both files."""
 
-    Other threads may go on reading both files, except that gold must not be read while :meth:`learn` looks up its words.
-    """
-
-    def __init__(self, engine: Kernels, gold: ScannedNames, test: ScannedNames, rules: CountingRules) -> None:
-        self._engine, self._gold, self._test, self._rules = engine, gold, test, rules
+    def __init__(self, gold: Names, test: Names, rules: CountingRules) -> None:
+        self._names, self._rules = (gold, test), rules
         self._tables = [np.zeros((4, 0), dtype=np.int32), np.zeros((4, 0), dtype=np.int32)]
         self._known = NameCounts(0, 0), NameCounts(0, 0)
         self._numbers = [np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)]
         self._same = np.zeros(0, dtype=np.int32)
         self._special: dict[str, int] = {}
-        self._lacking: list[Int64] = []
+        self._lacking: list[int] = []
 
     def learn(self, gold: NameCounts, test: NameCounts) -> None:
         """Add the labels and words that were read since the last call, up to these numbers."""
-        for side, (names, known, new) in enumerate(zip((self._gold, self._test), self._known, (gold, test), strict=True)):
+        for side, (names, known, new) in enumerate(zip(self._names, self._known, (gold, test), strict=True)):
             if known.labels < new.labels:
-                columns = [self._rules.column(label) for label in names.label_strings.raw(range(known.labels, new.labels))]
+                columns = [self._rules.column(label) for label in names.label_numbers.strings[known.labels : new.labels]]
                 wider = np.concatenate([self._tables[side], np.array(columns, dtype=np.int32).T], axis=1)
                 self._tables[side] = np.ascontiguousarray(wider)
-        first, first_test = self._known[0].words, self._known[1].words
+        first = self._known[1].words
+        self._find_in_gold(first, test.words)
+        self._number_words(0, np.arange(self._known[0].words, gold.words, dtype=np.int32))
+        self._number_words(1, np.where(self._same[first:] < 0, np.int32(_NOWHERE), self._same[first:]))
         self._known = gold, test
-        self._numbers[0] = with_room(self._numbers[0], gold.words)
-        self._numbers[0][first : gold.words] = np.arange(first, gold.words)
-        self._number_test_words(first_test, test.words)
-        for side, names, since in ((0, self._gold, first), (1, self._test, first_test)):
-            strings, numbers = names.word_strings, self._numbers[side]
-            special: list[int] = (since + np.flatnonzero(strings.marks[since : self._known[side].words])).tolist()
-            for number, word in zip(special, strings.raw(special), strict=True):
-                plain = self._rules.plain_word(word)
-                if plain is not None:
-                    numbers[number] = self._special.setdefault(plain, _SPECIAL_WORD + len(self._special))
 
-    def _number_test_words(self, first: int, count: int) -> None:
-        """Give the test words ``first:count``, and recent ones that gold lacked, the numbers of the same words in gold."""
-        self._same = with_room(self._same, count)
-        self._numbers[1] = with_room(self._numbers[1], count)
-        self._numbers[1][first:count] = _NOWHERE
-        # A test word that gold does not have yet may occur in its next block.
-        new = np.arange(first, count)
-        wanted = np.concatenate([*self._lacking, new])
-        self._test.word_strings.places_in(self._gold.word_strings, wanted, self._same)
-        # A word with other spellings keeps the number of its plain form.
-        regular = wanted[self._numbers[1][wanted] < _SPECIAL_WORD]
-        self._numbers[1][regular] = np.where(self._same[regular] < 0, _NOWHERE, self._same[regular])
-        recent = [*self._lacking, new] if len(new) else self._lacking
-        self._lacking = [left[self._same[left] < 0] for left in recent[-_RECENT:]]
+    def _number_words(self, side: int, numbers: Int32) -> None:
+        """Number new words of a side; those that may be written in several ways by their plain form, the others as given."""
+        first, special = len(self._numbers[side]), self._special
+        words = self._names[side].word_numbers.strings[first : first + len(numbers)]
+        for place, plain in self._rules.plain_words(words).items():
+            numbers[place] = special.setdefault(plain, _SPECIAL_WORD + len(special))
+        self._numbers[side] = np.concatenate([self._numbers[side], numbers])
+
+    def _find_in_gold(self, first: int, last: int) -> None:
+        """Find the test words ``first:last`` in gold, and recent ones that gold lacked: they may occur in its next block."""
+        find, words = self._names[0].word_numbers.get, self._names[1].word_numbers.strings
+        new = np.array([find(word, -1) for word in words[first:last]], dtype=np.int32)
+        self._same = np.concatenate([self._same, new])
+        for number in self._lacking:
+            self._same[number] = found = find(words[number], -1)
+            if found >= 0 and self._numbers[1][number] == _NOWHERE:
+                self._numbers[1][number] = found
+        lacking = [*self._lacking, *(first + np.flatnonzero(new < 0)).tolist()]
+        self._lacking = [number for number in lacking[-_MOST_LACKING:] if self._same[number] < 0]
 
     def count(self, gold: TreeSlice, test: TreeSlice) -> PlainCounts:
         """Count gold against test; both slices have the same number of trees."""
+        from treegauge.metrics.count_kernels import count
+
         out = np.empty((_COLUMNS, len(gold)), dtype=np.int64)
         room = np.empty((_ROOMS, max(gold.most, test.most) + 2), dtype=np.int32)
-        sides: list[NDArray[np.generic]] = []
-        for number, side in enumerate((gold, test)):
-            columns, last = side.part.columns, side.last + 1
-            sides += [columns.label, columns.start, columns.end, columns.word, columns.tag, columns.above]
-            sides += [side.node_offset[side.first : last], side.token_offset[side.first : last]]
-            sides += [self._tables[number], self._numbers[number]]
-        self._engine["count"](*sides, self._same, int(self._rules.asks_evalb), int(self._rules.may_repair), room, out)
+        tables = zip(self._tables, self._numbers, strict=True)
+        ours, theirs = ((*side.columns, *of_side) for side, of_side in zip((gold, test), tables, strict=True))
+        count(ours, theirs, self._same, self._rules.asks_evalb, self._rules.may_repair, room, out)
         return PlainCounts(out[0] != 0, *out[1:])

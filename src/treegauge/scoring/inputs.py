@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from treegauge.scoring.prefetch import Prefetch
 
-SMALLEST_BYTES = 2 << 20
-"""Kernels are used for two files of at least this size together; smaller ones are counted sooner than the kernels are loaded."""
+SMALLEST_BYTES = 16 << 20
+"""Kernels are used for two files of at least this size together; smaller ones are counted sooner than Numba is imported."""
 _WORTH_A_THREAD = 1 << 18
 """The number of words in a block from which on it is worth starting a thread to hash it."""
 

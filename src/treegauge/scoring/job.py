@@ -176,6 +176,10 @@ def _count_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request, re
         return None
     if "-" in files[0][0].paths + files[0][1].paths or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
         return None
+    from treegauge.compilation import can_compile
+
+    if not can_compile():
+        return None
     from treegauge.scoring.large_files import count_large_files
 
     counted = count_large_files(files[0][0].paths[0], files[0][1].paths[0], request, reading)

@@ -6,11 +6,11 @@ NumPy code in batches. If the files are not parallel or cannot be read, the atte
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -18,22 +18,21 @@ import numpy as np
 from treegauge.alignment.notes import TagUse
 from treegauge.errors import InputError
 from treegauge.io.bracketed import bracketed_parts
-from treegauge.io.bracketed_columns import Columns, TreeColumns
+from treegauge.io.bracketed_columns import Columns, NameNumbers, Names, TreeColumns
 from treegauge.io.formats import detect_format
-from treegauge.io.scanning import NameCounts, ScannedNames, scanner
 from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.metrics.evalb import ERROR, SKIP, VALID
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.plain_counter import PlainCounter, PlainCounts, PresetRules, TreeSlice, counter, join_counts
+from treegauge.metrics.plain_counter import NameCounts, PlainCounter, PlainCounts, PresetRules, TreeSlice, join_counts
 from treegauge.presets import Preset, from_parameters
 from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts, no_progress
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.scoring.prefetch import Prefetch
-from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.columns import TreebankHash
+from treegauge.trees.bracketed import ESCAPED_BRACKETS, restore_label, restore_word
+from treegauge.trees.columns import Int32, TreebankHash, offsets_of
 from treegauge.trees.treebank import Int64, Treebank
 
+_ESCAPED = re.compile("|".join(ESCAPED_BRACKETS).encode()).search
 _BATCH = 1 << 13
 _ODD_BATCH = 1 << 11
 
@@ -43,14 +42,11 @@ def count_large_files(gold: str, test: str, request: Request, reading: ReadOptio
     evalb = _evalb_preset(request)
     if evalb is _UNFIT:
         return None
-    scan, count = scanner(), counter()
-    if scan is None or count is None:
-        return None
     try:
-        sides = _Side(gold, reading.of_gold, ScannedNames(scan)), _Side(test, reading, ScannedNames(scan))
+        sides = _Side(gold, reading.of_gold), _Side(test, reading)
         preset = request.preset_of(request.metrics[0])
         may_repair = evalb is not None and preset.parameters is not None and bool(preset.parameters.parameters.quote_labels)
-        counted = PlainCounter(count, sides[0].names, sides[1].names, PresetRules(preset, evalb, may_repair=may_repair))
+        counted = PlainCounter(sides[0].names, sides[1].names, PresetRules(preset, evalb, may_repair=may_repair))
         return _FilePairCounter(sides, counted, replace(request, keep=False)).counts()
     except (InputError, NotParallel, _NotPlain):
         return None
@@ -100,14 +96,12 @@ class _ScannedBlock(NamedTuple):
 class _Side:
     """One file that is scanned and hashed block by block."""
 
-    def __init__(self, path: str, options: ReadOptions, names: ScannedNames) -> None:
+    def __init__(self, path: str, options: ReadOptions) -> None:
         text = Text(Source(path), options)
         if detect_format(text, options).name != "bracketed":
             raise _NotPlain
-        self.names = names
-        self.scanning = Lock()
-        """The lock that is held while names are added."""
-        self._parts: Iterator[TreeColumns] = bracketed_parts(text, options, names)
+        self.names = Names(compiled=True)
+        self._parts = bracketed_parts(text, options, self.names)
         self._hash = TreebankHash()
         self.n_words = 0
         self._tags = np.zeros(0, dtype=np.int64)
@@ -115,27 +109,20 @@ class _Side:
 
     def blocks(self) -> Iterator[_ScannedBlock]:
         """The trees, a block at a time."""
-        labels, words = self.names.label_strings, self.names.word_strings
-        known = self.names.counts
-        while (part := self._next_part()) is not None:
-            new_labels = labels.with_lengths(known.labels, labels.count, restore_label)
-            new_words = words.with_lengths(known.words, words.count, restore_word)
+        labels, words = self.names.label_numbers, self.names.word_numbers
+        known = NameCounts(0, 0)
+        for part in self._parts:
+            new_labels = _new_names(part.columns.label, labels, known.labels, restore_label)
+            new_words = _new_names(part.columns.word, words, known.words, restore_word)
             self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
             self._add_labels(part.columns)
-            known = self.names.counts
+            known = NameCounts.of(self.names)
             yield _ScannedBlock(TreeSlice.of(part), known)
-
-    def _next_part(self) -> TreeColumns | None:
-        with self.scanning:
-            part = next(self._parts, None)
-        if self.names.has_escapes:
-            raise _NotPlain
-        return part
 
     def _add_labels(self, columns: Columns) -> None:
         """Add the labels of words and of nodes to the counts."""
         self.n_words += len(columns.word)
-        n_labels = self.names.label_strings.count
+        n_labels = len(self.names.label_numbers)
         tags = np.bincount(columns.tag + 1, minlength=n_labels + 1)[1:]
         tags[: len(self._tags)] += self._tags
         of_nodes = np.bincount(columns.label, minlength=n_labels)
@@ -154,6 +141,43 @@ class _Side:
 
     def hexdigest(self) -> str:
         return self._hash.hexdigest()
+
+
+def _new_names(column: Int32, names: NameNumbers, known: int, restore: Callable[[str], str]) -> list[bytes]:
+    """The names that a block is the first to have, each after its length, ``3:the``; _NotPlain if they are not numbered in the
+    order of their first use, or have escaped brackets: only then numbers alone would not determine the hash."""
+    new = names.strings[known:]
+    joined = b" ".join(new)
+    largest = np.maximum.accumulate(np.concatenate([np.array([known - 1], np.int32), column]))
+    if bool((np.diff(largest) > 1).any()) or int(largest[-1]) != len(names) - 1 or _ESCAPED(joined):
+        raise _NotPlain
+    if b"RB-" in joined:
+        new = [restore(name.decode("utf-8")).encode() if b"RB-" in name else name for name in new]
+    return [b"%d:%b" % (len(name), name) for name in new]
+
+
+def _treebank_of(names: Names, part: TreeColumns, trees: Int64) -> Treebank:
+    """The treebank of some trees of a part, with a vocabulary of their own."""
+    whole = Treebank((), (), *part.columns, offsets_of([part.n_nodes]), offsets_of([part.n_tokens]), part.origins)
+    chosen = whole.take(trees)
+    label_names, word_names = names.label_numbers.strings, names.word_numbers.strings
+    used_labels, label = np.unique(chosen.label, return_inverse=True)
+    used_words, word = np.unique(chosen.word, return_inverse=True)
+    tag = np.where(chosen.tag < 0, -1, np.searchsorted(used_labels, chosen.tag)).astype(np.int32)
+    columns = Columns(label.astype(np.int32), chosen.start, chosen.end, chosen.parent, word.astype(np.int32), tag, chosen.above)
+    label_ids: list[int] = used_labels.tolist()
+    word_ids: list[int] = used_words.tolist()
+    labels = tuple(restore_label(label_names[number].decode("utf-8")) for number in label_ids)
+    vocabulary = tuple(restore_word(word_names[number].decode("utf-8")) for number in word_ids)
+    return Treebank(labels, vocabulary, *columns, chosen.node_offset, chosen.token_offset, chosen.origins)
+
+
+def _read_ahead(blocks: Iterator[_ScannedBlock], pool: Executor) -> Iterator[_ScannedBlock]:
+    """The blocks, each read by another thread while the one before is counted."""
+    waiting = pool.submit(next, blocks, None)
+    while (block := waiting.result()) is not None:
+        waiting = pool.submit(next, blocks, None)
+        yield block
 
 
 class _OddSentences(NamedTuple):
@@ -178,23 +202,22 @@ class _FilePairCounter:
     def counts(self) -> HashedCounts:
         """The counts of both files; NotParallel if they are not parallel."""
         gold, test = self._sides
-        with closing(Prefetch(gold.blocks, 1)) as ours, closing(Prefetch(test.blocks, 1)) as theirs:
-            self._count_all(ours, theirs)
+        with ThreadPoolExecutor(2) as pool:
+            self._count_all(*(_read_ahead(side.blocks(), pool) for side in (gold, test)))
         self._add_batch()
         self._add_odd()
         return HashedCounts(self._total(), (gold.hexdigest(), test.hexdigest()))
 
-    def _count_all(self, ours: Prefetch[_ScannedBlock], theirs: Prefetch[_ScannedBlock]) -> None:
+    def _count_all(self, ours: Iterator[_ScannedBlock], theirs: Iterator[_ScannedBlock]) -> None:
         """Count the sentences of both files while more are read."""
-        gold, test = ours.take(), theirs.take()
+        gold, test = next(ours, None), next(theirs, None)
         while gold is not None and test is not None:
-            with self._sides[0].scanning:
-                self._counter.learn(gold.names, test.names)
+            self._counter.learn(gold.names, test.names)
             size = min(len(gold.trees), len(test.trees))
             (head, gold_rest), (test_head, test_rest) = gold.trees.split(size), test.trees.split(size)
             self._count(head, test_head)
-            gold = gold._replace(trees=gold_rest) if len(gold_rest) else ours.take()
-            test = test._replace(trees=test_rest) if len(test_rest) else theirs.take()
+            gold = gold._replace(trees=gold_rest) if len(gold_rest) else next(ours, None)
+            test = test._replace(trees=test_rest) if len(test_rest) else next(theirs, None)
         if gold is not None or test is not None or not self._n:
             raise NotParallel
 
@@ -206,7 +229,7 @@ class _FilePairCounter:
         odd = np.flatnonzero(counted.is_odd)
         if len(odd):
             parts = zip(self._sides, (gold, test), strict=True)
-            trees = [side.names.treebank_of(stretch.part, odd + stretch.first) for side, stretch in parts]
+            trees = [_treebank_of(side.names, stretch.part, odd + stretch.first) for side, stretch in parts]
             self._odd_batch.append(_OddSentences(odd + self._n, *trees))
         self._batch.append(counted)
         self._n += len(gold)

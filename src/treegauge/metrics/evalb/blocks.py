@@ -6,7 +6,7 @@ pairs are left to :class:`~treegauge.metrics.evalb.scoring.Scorer`, which gives 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,13 +17,12 @@ from treegauge.alignment.brackets import sum_within
 from treegauge.alignment.counted_brackets import LabelNumbers, brackets_of, sentence_lengths
 from treegauge.alignment.words import has_tag
 from treegauge.io.bracketed_columns import Names, find_events, part_of
-from treegauge.io.scanning import ScannedNames, scanner
 from treegauge.metrics.evalb import VALID
 from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.reading import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
 from treegauge.metrics.matching import crossing, matched_counts
-from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, PlainCounter, TreeSlice, counter
+from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, NameCounts, PlainCounter, TreeSlice
 from treegauge.presets import from_parameters
 from treegauge.presets.prm import Parameters
 from treegauge.trees.columns import Int64, Mask, offsets_of
@@ -173,12 +172,14 @@ class _ColumnCounts:
 
 
 def _kernel_counts(parameters: Parameters) -> _KernelCounts | None:
+    from treegauge.compilation import can_compile
+
     rules = Rules(parameters)
-    scan, count, classes = scanner(), counter(), rules.label_classes()
-    if scan is None or count is None or classes is None:
+    classes = rules.label_classes()
+    if classes is None or not can_compile():
         return None
-    names = ScannedNames(scan), ScannedNames(scan)
-    return _KernelCounts(names, PlainCounter(count, *names, _KernelRules(rules, classes)))
+    names = Names(), Names()
+    return _KernelCounts(names, PlainCounter(*names, _KernelRules(rules, classes)))
 
 
 class _KernelRules:
@@ -203,40 +204,40 @@ class _KernelRules:
     def _number(self, label: bytes) -> int:
         return self._numbers.setdefault(self._classes.get(label, label), len(self._numbers))
 
-    def plain_word(self, word: bytes) -> None:
+    def plain_words(self, words: Sequence[bytes]) -> Mapping[int, str]:
         """Words are compared by their bytes."""
+        return {}
 
 
 class _KernelCounts:
     """The count by kernels."""
 
-    def __init__(self, names: tuple[ScannedNames, ScannedNames], counter: PlainCounter) -> None:
+    def __init__(self, names: tuple[Names, Names], counter: PlainCounter) -> None:
         self._names, self._counter = names, counter
 
     def count(self, gold: Sequence[bytes], test: Sequence[bytes]) -> tuple[Mask, ValidLines]:
         """A mask of the lines that must be scored one by one, and the counts of all others."""
         (ours, odd), (theirs, test_odd) = (self._read(*side) for side in zip(self._names, (gold, test), strict=True))
-        self._counter.learn(self._names[0].counts, self._names[1].counts)
+        self._counter.learn(*map(NameCounts.of, self._names))
         counted = self._counter.count(ours, theirs)
         columns = (counted.length, counted.matched, counted.gold, counted.test, counted.crossing, counted.words, counted.tags)
         return odd | test_odd | counted.is_odd, ValidLines(counted.length, *columns)
 
-    def _read(self, names: ScannedNames, lines: Sequence[bytes]) -> tuple[TreeSlice, Mask]:
+    def _read(self, names: Names, lines: Sequence[bytes]) -> tuple[TreeSlice, Mask]:
         """The trees of some lines, and a mask of the odd ones."""
         odd = np.zeros(len(lines), dtype=np.bool_)
-        found = names.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
-        if found is None or names.is_loose or not np.array_equal(found[0].origins[0].line, np.arange(len(lines))):
+        found = names.scanner.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
+        if found is None or names.scanner.is_loose or not np.array_equal(found[0].origins[0].line, np.arange(len(lines))):
             odd = _odd_lines(lines)
-            found = names.scan(_text(lines, odd), "", 0, is_last=True, may_nest=True, utf8=False)
+            found = names.scanner.scan(_text(lines, odd), "", 0, is_last=True, may_nest=True, utf8=False)
             assert found is not None, "lines that are one tree each are plain text"
         part = found[0]
         trees = TreeSlice.of(part)
         odd |= (part.n_nodes > limits.BRACKETS) | (np.array([len(line) for line in lines]) > limits.LINE)
         for strings, limit, column, offset in (
-            (names.word_strings, limits.WORD, part.columns.word, trees.token_offset),
-            (names.label_strings, limits.LABEL, part.columns.label, trees.node_offset),
+            (names.word_numbers.strings, limits.WORD, part.columns.word, trees.token_offset),
+            (names.label_numbers.strings, limits.LABEL, part.columns.label, trees.node_offset),
         ):
-            if strings.longest(0, strings.count) > limit:
-                is_long = np.diff(strings.starts[: strings.count + 1]) > limit
-                odd |= sum_within(is_long.take(column), offset) > 0
+            if max(map(len, strings), default=0) > limit:
+                odd |= sum_within(_are_long(strings, limit).take(column), offset) > 0
         return trees, odd

@@ -158,8 +158,8 @@ MOST_REPETITIONS = 10_000_000
 """The largest number of times that a message is repeated for an endless line; EVALB continues up to its error limit."""
 
 _BLOCK = 4096
-_LARGE_BYTES = 2 << 20
-"""Kernels are used for two files of at least this size together; smaller ones are scored sooner than kernels are loaded."""
+_LARGE_BYTES = 16 << 20
+"""Kernels are used for two files of at least this size together; smaller ones are scored sooner than Numba is imported."""
 
 
 RULE = b"=" * 76 + b"\n"
