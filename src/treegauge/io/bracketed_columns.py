@@ -25,7 +25,7 @@ from treegauge.trees.columns import Bytes, Int32, Int64, Mask, offsets_of
 from treegauge.trees.treebank import Origin, Treebank
 
 if TYPE_CHECKING:
-    from treegauge.io.scanning import Scanner
+    from treegauge.io.scanning import CompiledScanner
 
 _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
 _TAIL = 1 << 12
@@ -357,10 +357,10 @@ class Names:
         self._vocabulary: list[str] = []
 
     @cached_property
-    def scanner(self) -> Scanner:
-        from treegauge.io.scanning import Scanner
+    def scanner(self) -> CompiledScanner:
+        from treegauge.io.scanning import CompiledScanner
 
-        return Scanner(self)
+        return CompiledScanner(self)
 
     def __len__(self) -> int:
         return len(self.label_numbers) + len(self.word_numbers)

@@ -59,7 +59,7 @@ class _Table:
         return column if self._is_same else self._numbers.take(column)
 
 
-class Scanner:
+class CompiledScanner:
     """The compiled scanner; it numbers labels and words by ``names``."""
 
     def __init__(self, names: Names) -> None:
