@@ -1,6 +1,7 @@
 r"""Tables as values, and their output as aligned text, Markdown, CSV, LaTeX (booktabs), HTML or JSON records.
 
-The module also has the helpers that all output shares: plain values for JSON, counted nouns, and the width of text in a terminal.
+The module also has the helpers that all output shares: plain values for JSON, numbers and counted nouns as text, and the width of
+text in a terminal.
 
 >>> from treegauge.tables import Table
 >>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75), ("PP", 2, float("nan"))), percent=("recall",))
@@ -233,13 +234,27 @@ def plain(value: Any) -> Any:
     return value
 
 
-def whole_number(value: float) -> Cell:
+def rounded(value: float) -> Cell:
     """A number rounded to an integer; None if it is undefined.
 
-    >>> whole_number(3.7), whole_number(math.nan)
+    >>> rounded(3.7), rounded(math.nan)
     (4, None)
     """
     return None if math.isnan(value) else round(value)
+
+
+_MOST_DIGITS = 15
+
+
+def whole_number(text: str) -> int | None:
+    """The number that is written in digits; None where it is not, or implausibly long.
+
+    Python takes characters such as ``²`` for digits, but not for numbers, and refuses to make numbers of thousands of digits.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("²"), whole_number("9" * 5000)
+    (12, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
 def number_of(number: int | float, noun: str) -> str:

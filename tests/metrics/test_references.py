@@ -7,7 +7,7 @@ import re
 import pytest
 
 from treegauge import UnknownName, find_metric, metric_names
-from treegauge.metrics.registry import REFERENCES, references_of
+from treegauge.metrics.references import REFERENCES, references_of
 
 
 @pytest.mark.parametrize("metric", metric_names())

@@ -20,7 +20,7 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
 from treegauge.presets.treebanks import TREEBANKS
-from treegauge.spelling import whole_number
+from treegauge.tables import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note

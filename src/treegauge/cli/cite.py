@@ -11,7 +11,7 @@ from treegauge.cli._group import Command
 @click.argument("names", nargs=-1, required=True, metavar="METRIC...")
 def command(names: tuple[str, ...]) -> None:
     """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too."""
-    from treegauge.metrics.registry import references_of
+    from treegauge.metrics.references import references_of
 
     found = {reference.key: reference for name in names for reference in references_of(name)}
     click.echo("\n\n".join(reference.bibtex() for reference in found.values()))

@@ -29,7 +29,7 @@ from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.spelling import whole_number
+from treegauge.tables import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note

@@ -28,8 +28,7 @@ from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
 from treegauge.scoring.job import ScoringJob
 from treegauge.scoring.result import Result
-from treegauge.spelling import whole_number
-from treegauge.tables import Table, render
+from treegauge.tables import Table, render, whole_number
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from treegauge.engines.engine import IN_PROCESS, Engine, InProcess, Shard, Threads, usable_processors
 from treegauge.errors import UsageError
-from treegauge.spelling import whole_number
+from treegauge.tables import whole_number
 
 __all__ = ["ENGINE_NAMES", "IN_PROCESS", "Engine", "InProcess", "Shard", "Threads", "open_engine", "usable_processors"]
 

@@ -37,7 +37,7 @@ from treegauge.parsing.forest import Forest
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.presets import load_preset
 from treegauge.significance.classical import DEPENDENCE, Cells, binomial, mcnemar, real_test
-from treegauge.tables import Cell, Table, whole_number
+from treegauge.tables import Cell, Table, rounded
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -215,7 +215,7 @@ def _test(compared: HogenhoutFindings) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, cells in (("paper", PAPER_CELLS), ("ours", compared.cells)):
         real, paired = real_test(cells), mcnemar(cells)
-        whole = [whole_number(value) for value in (real.M1, real.M2, real.size)]
+        whole = [rounded(value) for value in (real.M1, real.M2, real.size)]
         p = f"{compared.p:.4f}" if name == "ours" else None
         rows.append((name, *whole, real.z, *real.z_range, paired.z, f"{paired.p_exact:.2g}", p))
     columns = ("", "M1", "M2", "size", "z", "z least", "z most", "McNemar z", "exact p", "p by sentences")

@@ -27,7 +27,7 @@ from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.metric import measures
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
-from treegauge.tables import Cell, Table, plain, whole_number
+from treegauge.tables import Cell, Table, plain, rounded
 from treegauge.trees.treebank import Int64, Treebank
 
 OPEN, ACCEPTED, REJECTED, UNSURE, SKIPPED = range(5)
@@ -258,7 +258,7 @@ def _item(system: SystemMeasures, name: str, complete: bool) -> tuple[Cell, ...]
     if name not in ITEMS:
         return count, None, None, None
     found = system.items[name]
-    return count, whole_number(found.value), whole_number(found.low), whole_number(found.high)
+    return count, rounded(found.value), rounded(found.low), rounded(found.high)
 
 
 def find_results(check: Check, verdict: VerdictOf) -> Results:

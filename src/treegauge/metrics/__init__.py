@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from treegauge.metrics.leaf_ancestor import LeafAncestor
     from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio, total_of
     from treegauge.metrics.parseval import DiscontinuousBrackets, Parseval
-    from treegauge.metrics.registry import Reference, find_metric, metric_names, references_of
+    from treegauge.metrics.references import Reference, references_of
+    from treegauge.metrics.registry import find_metric, metric_names
     from treegauge.metrics.simaan import Frames, ParentChild
 else:
     __getattr__ = lazy_names(__name__)

@@ -28,7 +28,7 @@ from treegauge.metrics.compact_rows import CompactRows
 from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
-from treegauge.spelling import whole_number
+from treegauge.tables import whole_number
 from treegauge.trees.treebank import Int64
 
 MATCHINGS = ("edges", "published")

@@ -171,7 +171,7 @@ class Metric(ABC):
     Properties that do not depend on options are class data:
 
     * ``name``: its name on the command line; ``summary``: its definition in one line; ``reference``: a key of
-      :data:`treegauge.metrics.registry.REFERENCES`.
+      :data:`treegauge.metrics.references.REFERENCES`.
     * ``columns``: the names of the columns of ``rows``; ``headline``: the rate to show if only one is shown.
     * ``symmetries``: for each rate the rate that it becomes when gold and test are exchanged (``precision`` for ``recall``, ``f1``
       for itself); rates that are not listed have no such counterpart.

@@ -295,7 +295,13 @@ def _base(value: object, path: str, builds_on: tuple[str, ...]) -> Preset:
 
 def _setting(key: str, value: object, before: object, path: str) -> object:
     """A TOML value converted to the type of its field; lists are added to those of the base."""
-    refusal = FormatError(f"{key} cannot be {_short_repr(value)}: it is {_kind(before)}", path=path)
+    made = _converted(value, before)
+    if made is None:
+        raise FormatError(f"{key} cannot be {_short_repr(value)}: it is {_kind(before)}", path=path)
+    return made
+
+
+def _converted(value: object, before: object) -> object:
     # The types must be the same: in Python a truth value is an integer, too.
     if isinstance(value, (str, int)) and type(value) is type(before):
         return value
@@ -305,7 +311,7 @@ def _setting(key: str, value: object, before: object, path: str) -> object:
         pairs = [_strings(pair) for pair in cast("list[object]", value)]
         if all(pair is not None and len(pair) == 2 for pair in pairs):
             return (*cast("tuple[object, ...]", before), *(tuple(pair) for pair in pairs if pair is not None))
-    raise refusal
+    return None
 
 
 def _strings(value: object) -> list[str] | None:

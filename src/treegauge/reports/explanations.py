@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from treegauge.metrics.metric import Metric
-from treegauge.metrics.registry import find_metric, references_of
+from treegauge.metrics.references import references_of
+from treegauge.metrics.registry import find_metric
 from treegauge.scoring.evaluation import score
 
 _GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))"

@@ -19,7 +19,8 @@ from treegauge import __version__
 from treegauge.alignment.words import is_deleted, without_traces
 from treegauge.metrics.breakdowns import Place
 from treegauge.metrics.breakdowns.repair_forest import KINDS
-from treegauge.metrics.registry import REFERENCES, Reference, find_metric, references_of
+from treegauge.metrics.references import REFERENCES, Reference, references_of
+from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset
 from treegauge.reports import report_contents as tables
 from treegauge.reports.charts import figure_svg, marker, series_class

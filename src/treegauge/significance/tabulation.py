@@ -13,7 +13,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.significance.classical import DEPENDENCE
 from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems
 from treegauge.significance.resampling import Name
-from treegauge.tables import Average, Cell, Table, number_of, whole_number
+from treegauge.tables import Average, Cell, Table, number_of, rounded
 
 
 def _interval_methods(group: Group) -> str:
@@ -289,7 +289,7 @@ _CHANCE = ("E(YY)", "YY sd", "E(NN)", "NN sd")
 def _binomial_cells(tests: BracketTests) -> tuple[Cell, ...]:
     """YY and NN in the binomial model, and their distances from it in standard deviations."""
     found = tests.binomial
-    return whole_number(found.E_YY), found.deviations[0], whole_number(found.E_NN), found.deviations[1]
+    return rounded(found.E_YY), found.deviations[0], rounded(found.E_NN), found.deviations[1]
 
 
 def _unjudged_note(group: Group) -> tuple[str, ...]:
@@ -338,7 +338,7 @@ def bracket_test_table(groups: Sequence[Group]) -> Table:
             rows.append(
                 (
                     *(group.title, pair.a, pair.b, mcnemar.z, P(mcnemar.p_exact)),
-                    *(whole_number(real.M1), whole_number(real.M2), whole_number(real.size), real.z, *real.z_range, P(real.p)),
+                    *(rounded(real.M1), rounded(real.M2), rounded(real.size), real.z, *real.z_range, P(real.p)),
                 )
             )
             others = [warning for warning in tests.warnings if warning != DEPENDENCE]

@@ -24,6 +24,7 @@ from treegauge.humancheck.questions import Check, CheckPlan
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web import server
+from treegauge.humancheck.web.pages import render_markdown
 from treegauge.humancheck.web.server import Address, open_in_browser, serve_in_thread
 from treegauge.humancheck.worklists import AnnotatorProgress, share_of
 
@@ -230,6 +231,19 @@ def test_reason_tags_are_kept_and_counted(people: dict[str, PageClient]) -> None
     assert "Reasons" in results
     assert "attachment" in results
     assert len(TAGS) == 9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "![x](http://example.org/x.png)",
+        "<javascript:alert(1)>", "[x]\n\n[x]: javascript:alert(1)", "```\n<script>\n```", "# <svg onload=alert(1)>",
+    ],
+)  # fmt: skip
+def test_guidelines_hold_no_html_links_or_images(text: str) -> None:
+    made = render_markdown(text)
+    assert set(re.findall(r"<(\w+)[^>]*>", made)) <= {"p", "pre", "code", "h3"}
+    assert "href" not in made and "src=" not in made.replace("&lt;img src=", "")
 
 
 def test_guidelines_show_examples_of_this_check_and_the_projects_own(check: Check, store: Store) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -304,50 +303,22 @@ def _percent(value: float) -> str:
     return cell_text(value, percent=True, digits=1)
 
 
-_INLINE = (
-    (re.compile(r"`([^`]+)`"), r"<code>\1</code>"),
-    (re.compile(r"\*\*([^*]+)\*\*"), r"<strong>\1</strong>"),
-    (re.compile(r"(?<!\*)\*([^*\s][^*]*)\*"), r"<em>\1</em>"),
-)
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*$")
-_ITEM = re.compile(r"\s*(?:[-*+]|(\d+)[.)])\s+(.*)")
-
-
 def render_markdown(text: str) -> str:
-    """Markdown as HTML: headings, paragraphs, lists, emphasis and code; everything else, HTML tags too, is shown as text.
+    """Markdown (CommonMark) as HTML, with headings below those of the page; HTML tags, links and images are shown as text.
 
-    >>> print(render_markdown("# Rules\\n\\nAccept *all*:\\n\\n- `NP`\\n- <b>"))
+    >>> print(render_markdown("# Rules\\n\\nAccept *all*:\\n\\n- `NP`\\n- <b>"), end="")
     <h3>Rules</h3>
     <p>Accept <em>all</em>:</p>
-    <ul><li><code>NP</code></li><li>&lt;b&gt;</li></ul>
+    <ul>
+    <li><code>NP</code></li>
+    <li>&lt;b&gt;</li>
+    </ul>
     """
-    blocks = re.split(r"\n\s*\n", text.replace("\r\n", "\n").strip())
-    return "\n".join(part for block in blocks for part in _block(block.split("\n")) if part)
+    from markdown_it import MarkdownIt
 
-
-def _block(lines: list[str]) -> list[str]:
-    heading = _HEADING.match(lines[0])
-    if heading:
-        # Below the headings of the page.
-        level = min(len(heading[1]) + 2, 6)
-        return [f"<h{level}>{_inline(heading[2])}</h{level}>", *(_block(lines[1:]) if lines[1:] else [])]
-    items = [_ITEM.match(line) for line in lines]
-    if items[0]:
-        entries: list[str] = []
-        for line, item in zip(lines, items, strict=True):
-            if item:
-                entries.append(item[2])
-            else:
-                entries[-1] += " " + line.strip()
-        kind = "ol" if items[0][1] else "ul"
-        return [f"<{kind}>" + "".join(f"<li>{_inline(entry)}</li>" for entry in entries) + f"</{kind}>"]
-    first = next((number for number, item in enumerate(items) if item), len(lines))
-    paragraph = f"<p>{_inline(' '.join(line.strip() for line in lines[:first]))}</p>"
-    return [paragraph, *(_block(lines[first:]) if lines[first:] else [])]
-
-
-def _inline(text: str) -> str:
-    result = escape(text)
-    for pattern, replacement in _INLINE:
-        result = pattern.sub(replacement, result)
-    return result
+    reader = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "reference"])
+    tokens = reader.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1:]) + 2, 6)}"
+    return str(reader.renderer.render(tokens, reader.options, {}))
