@@ -84,4 +84,4 @@ def parse_base_table(name: str, gold: str, options: ReadOptions) -> Table:
     about = "the geometric mean of p^(1/n), p being the number of parses of a sentence of n words; 1: no ambiguity"
     row = (os.path.basename(name), found.value, found.sentences, found.left_out)
     columns = ("grammar", "Parse Base", "sentences", "without a parse")
-    return Table("Parse Base (Hogenhout & Matsumoto 1996)", columns, (row,), (about,))
+    return Table("Parse Base (Hogenhout & Matsumoto 1996)", columns, (row,), (about, *([found.remark] if found.remark else [])))

@@ -206,9 +206,13 @@ def _significance(tests: Mapping[str, Any], ours: Mapping[tuple[str, str], Summa
         )
     return Table(
         "Bracketed Recall less Viterbi: paired t-test over the runs, and the share of the error that goes away",
-        ("criterion", "t paper", "t ours", "p paper", "p ours", "error reduction paper", "error reduction ours"),
+        ("criterion", "t computed", "t ours", "p computed", "p ours", "error reduction computed", "error reduction ours"),
         tuple(rows),
-        notes=(f"Unparsed sentences (right-branching fallback): paper {PAPER_UNPARSED:.1%}, ours {unparsed:.1%}.",),
+        notes=(
+            "Computed: from the means and standard deviations that the paper prints. It says that the difference in Consistent "
+            "Brackets Recall is significant at the 2% level.",
+            f"Unparsed sentences (right-branching fallback): paper {PAPER_UNPARSED:.1%}, ours {unparsed:.1%}.",
+        ),
     )
 
 

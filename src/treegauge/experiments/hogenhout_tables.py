@@ -26,6 +26,7 @@ from treegauge.metrics.hogenhout import (
     BracketKey,
     Hogenhout,
     Judgements,
+    ParseBase,
     Verdict,
     brackets_to_judge,
     comparative_rows,
@@ -76,8 +77,7 @@ class HogenhoutFindings:
     rates: Mapping[str, Mapping[str, float]]
     cells: Cells
     p: float
-    base: float
-    base_sentences: int
+    base: ParseBase
     crossings: Mapping[str, Sequence[int]]
 
 
@@ -100,7 +100,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
     work.report("counting")
     bases = [Forest(grammar, sentence.words) for sentence in sentences]
     found = parse_base((forest.n, forest.n_parses) for forest in bases)
-    compared = _compare(gold, trees, settings, found.value, found.sentences)
+    compared = _compare(gold, trees, settings, found)
     judged = settings.judge == "simulated" or bool(settings.store)
     about = f"{corpus.name}: {len(parts.train):,} trees to train on, {len(gold):,} to test on; held out are {parts.how}"
     return ExperimentReport(
@@ -110,14 +110,12 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
             "items": {name: dict(items) for name, items in compared.items.items()},
             "measures": {name: dict(rates) for name, rates in compared.rates.items()},
             "cells": list(compared.cells),
-            "parse_base": compared.base,
+            "parse_base": compared.base.value,
         },
     )
 
 
-def _compare(
-    gold: Sequence[Tree], trees: Mapping[str, list[Tree]], settings: Settings, base: float, size: int
-) -> HogenhoutFindings:
+def _compare(gold: Sequence[Tree], trees: Mapping[str, list[Tree]], settings: Settings, base: ParseBase) -> HogenhoutFindings:
     metric = Hogenhout()
     preset = metric.preset_for(load_preset(metric.preset))
     bank = Treebank.from_trees(gold)
@@ -136,7 +134,7 @@ def _compare(
     cells = Cells(*(int(cell) for cell in comparative_rows(a, b, *judged.values()).sum(axis=0)))
     tests = RateTests("hogenhout", gold, trees, preset=preset, rounds=settings.rounds, seed=settings.seed)
     rates = {name: measures(own) for name, own in items.items()}
-    return HogenhoutFindings(items, rates, cells, tests.p("A", "B", "recall_hard"), base, size, crossings)
+    return HogenhoutFindings(items, rates, cells, tests.p("A", "B", "recall_hard"), base, crossings)
 
 
 def _judgements(
@@ -190,10 +188,11 @@ def _comparative(compared: HogenhoutFindings) -> Table:
         )
         shares = [cells[i] / cells.total if cells.total else None for cells in (PAPER_CELLS, compared.cells)]
         rows.append((cell, PAPER_CELLS[i], shares[0], expected[0], off[0], compared.cells[i], shares[1], expected[1], off[1]))
-    columns = ("cell", "paper", "paper %", "E paper", "sd off paper", "ours", "ours %", "E ours", "sd off ours")
+    columns = ("cell", "paper", "paper %", "E computed", "sd off computed", "ours", "ours %", "E ours", "sd off ours")
     about = (
         "Treebank brackets that both (YY), only A (YN), only B (NY), neither (NN) reproduced.",
         "E: what a binomial model expects, and by how many standard deviations the count is off: brackets are not equally hard.",
+        "Computed: from the paper's four cells, as ours are. It prints E(YY) = 4063 and E(NN) = 1851, from rounded rates.",
     )
     return Table("Comparative items (Table 2): is it binomial?", columns, tuple(rows), about, ("paper %", "ours %"))
 
@@ -207,28 +206,35 @@ def _measures(compared: HogenhoutFindings) -> Table:
         {(title,): [paper[system].get(name) for system in "AB"] for name, title in MEASURES.items()},
         {(title,): [compared.rates[system].get(name) for system in "AB"] for name, title in MEASURES.items()},
         percent=True,
-        notes=("The paper's are computed from its Table 1; all that are legible in print agree.",),
+        notes=(
+            "The paper's are computed from its Table 1; all that are legible in print agree.",
+            f"T-inheritance of ours: reading {Hogenhout().reading}; the paper does not say which is its own.",
+        ),
     )
 
 
 def _test(compared: HogenhoutFindings) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for name, cells in (("paper", PAPER_CELLS), ("ours", compared.cells)):
+    for name, cells in (("paper's counts", PAPER_CELLS), ("ours", compared.cells)):
         real, paired = real_test(cells), mcnemar(cells)
         whole = [rounded(value) for value in (real.M1, real.M2, real.size)]
         p = f"{compared.p:.4f}" if name == "ours" else None
         rows.append((name, *whole, real.z, *real.z_range, paired.z, f"{paired.p_exact:.2g}", p))
     columns = ("", "M1", "M2", "size", "z", "z least", "z most", "McNemar z", "exact p", "p by sentences")
-    about = (f"{DEPENDENCE} (last column; recall-hard).",)
+    about = (
+        f"{DEPENDENCE} (last column; recall-hard).",
+        "The first row is computed from the paper's counts; the paper itself prints z = 4.7.",
+    )
     return Table("The real test (section 6)", columns, tuple(rows), about)
 
 
 def _crossings(compared: HogenhoutFindings) -> Table:
     rows = tuple((title, *(compared.crossings[system][k] for system in "AB")) for k, title in enumerate(("0", "1", "2", "more")))
     base = (
-        f"Parse Base of the sentences under the grammar: {compared.base:.3f} (geometric mean of p^(1/n), "
-        f"{compared.base_sentences:,} sentences)."
+        f"Parse Base of the sentences under the grammar: {compared.base.value:.3f} (geometric mean of p^(1/n), "
+        f"{compared.base.sentences:,} sentences{compared.base.remark and '; ' + compared.base.remark})."
     )
+
     return Table("Sentences by crossing errors", ("crossing errors", "A", "B"), rows, (base,))
 
 

@@ -340,6 +340,13 @@ class ParseBase(NamedTuple):
     sentences: int
     left_out: int
 
+    @property
+    def remark(self) -> str:
+        """Why the mean is infinite; empty if it is not."""
+        if not math.isinf(self.value):
+            return ""
+        return "infinite, since cycles of unary rules give some sentence infinitely many parses"
+
 
 def parse_base(sentences: Iterable[tuple[int, float]]) -> ParseBase:
     """Parse Base, the number of parses per word: the geometric mean of p^(1/n) over sentences given as (n words, p parses).
