@@ -104,8 +104,8 @@ def _measures(evaluation: Evaluation) -> Table:
         _round(PAPER),
         _round(ours),
         notes=(
-            f"Bits of S are a mean over the sentences whose true sequence is possible: {s.impossible} are left out, while XK, G and "
-            "C pay for each impossible event. So its bits are not quite comparable with theirs.",
+            f"Bits of S are a mean over the sentences whose true sequence is possible: {s.impossible} are left out, while XK, G "
+            "and C pay for each impossible event. So its bits are not quite comparable with theirs.",
         ),
     )
 
@@ -141,8 +141,8 @@ def _notes(parts: Sequence[Sequence[ChunkedSentence]], settings: Settings, evalu
     return [
         f"Outcome: the order of the models, 0 > 1 > XK > G > C > S in bits per sentence, is {order}.",
         f"Not covered by the grammar of model G: {missed:.1%} of the true chunks (paper: 4% of the candidates, which we read as "
-        f"true chunks), which cause {unexplained:.1%} of its entropy together with the uncovered candidates that are not chunks (paper: "
-        "19%). The expected share of a category in the blame table is its share of the covered candidates.",
+        f"true chunks), which cause {unexplained:.1%} of its entropy together with the uncovered candidates that are not chunks "
+        "(paper: 19%). The expected share of a category in the blame table is its share of the covered candidates.",
         f"Corpus: the paper had 28 categories and 8,880 candidates per sentence; here {len(evaluation.categories)} categories and "
         f"{candidates:,.0f}.",
         f"Tags: {'posteriors of a trigram HMM tagger' if settings.tags == 'tagger' else 'gold'}; the paper used Church's tagger.",
