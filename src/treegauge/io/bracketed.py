@@ -26,8 +26,7 @@ from treegauge.io.bracketed_columns import (
     join_parts,
     part_of,
 )
-from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
-from treegauge.io.escapes import has_escapes, read_escapes
+from treegauge.io.diagnosis import Scanner, TextPosition, first_error, has_escapes, is_nested_at_margin, read_escapes
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -92,7 +91,10 @@ def read_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | Inpu
     """All complete trees of a text, in blocks, and all its errors; after the first error the careful scanner takes over."""
     reader = _Reader(text, options, Names())
     try:
-        yield from reader.treebanks()
+        for part in reader.parts():
+            yield join_parts([part], reader.names)
+            if len(reader.names) > _MOST_NAMES:
+                reader.names = Names()
         return
     except InputError as error:
         first = error.with_traceback(None)  # with it the events of the failed block would be held
@@ -174,13 +176,6 @@ class _Reader:
         # Whether brackets at the beginning of a line may be inside a tree; None: not yet known.
         self.nested: bool | None = None
 
-    def treebanks(self) -> Iterator[Treebank]:
-        """The trees of the text, a treebank for each block."""
-        for part in self.parts():
-            yield join_parts([part], self.names)
-            if len(self.names) > _MOST_NAMES:
-                self.names = Names()
-
     def parts(self) -> Iterator[TreeColumns]:
         """The trees of the text as columns, a block at a time."""
         pieces: list[bytes] = []
@@ -189,8 +184,10 @@ class _Reader:
             pieces.append(chunk)
             if not is_last and sum(map(len, pieces)) < enough:
                 continue
-            block = self._block(b"".join(pieces), is_last)
-            self.failed_block = block.text
+            self.failed_block = whole = b"".join(pieces)
+            if self.nested is None and self.options.on_error != "stop":
+                self.nested = is_nested_at_margin(whole)
+            block = _TextBlock(whole, self.path, self.place, is_last, self.options, may_nest_at_margin=self.nested is not False)
             part, used = block.read(self.names) if self.options.on_error == "stop" else self._read_mended(block)
             self.failed_block = None
             if part is not None:
@@ -199,11 +196,6 @@ class _Reader:
             pieces = [block.text[used:]]
             # For a tree larger than a chunk, wait until there is twice as much text, so that the work stays linear.
             enough = 0 if used else 2 * len(block.text)
-
-    def _block(self, text: bytes, is_last: bool) -> _TextBlock:
-        if self.nested is None and self.options.on_error != "stop":
-            self.nested = is_nested_at_margin(text)
-        return _TextBlock(text, self.path, self.place, is_last, self.options, may_nest_at_margin=self.nested is not False)
 
     def _read_mended(self, block: _TextBlock) -> tuple[TreeColumns | None, int]:
         """The trees of a block that may have broken ones, and the number of bytes read."""

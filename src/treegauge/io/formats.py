@@ -47,9 +47,9 @@ _TABLE = (
         "Penn Treebank brackets; written one tree per line",
         (".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed"),
         _later("bracketed.read_bracketed"),
-        _later("bracketed_writing.one_line_text"),
+        _later("writing.one_line_text"),
     ),
-    Format("pretty", "Penn Treebank brackets, written over several lines", writer=_later("bracketed_writing.pretty_text")),
+    Format("pretty", "Penn Treebank brackets, written over several lines", writer=_later("writing.pretty_text")),
     Format(
         "export",
         "NEGRA export format, written as version 3",

@@ -12,8 +12,7 @@ import numpy as np
 from treegauge.errors import InputError, TreegaugeError, UsageError
 from treegauge.io.bracketed import bracketed_parts, small_files_part, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
-from treegauge.io.diagnosis import TextPosition, first_error
-from treegauge.io.escapes import read_escapes
+from treegauge.io.diagnosis import TextPosition, first_error, read_escapes
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, Text, find_sources
 from treegauge.trees.nltk import from_nltk, is_nltk_tree

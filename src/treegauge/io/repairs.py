@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.io.bracketed_columns import find_events
-from treegauge.io.diagnosis import TextPosition, bad_bytes, first_error, is_comment
-from treegauge.io.escapes import escape_everywhere, read_escapes
+from treegauge.io.diagnosis import TextPosition, bad_bytes, escape_everywhere, first_error, is_comment, read_escapes
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.treebank import Problem
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, Literal, NamedTuple, cast
 
 from treegauge.errors import EncodingError, FormatError, InputError, UnknownName, UsageError
 
@@ -22,25 +22,24 @@ _BOMB_BYTES, _BOMB_RATIO = 256 << 20, 1000
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
 
 
-def _gunzip(raw: BinaryIO) -> BinaryIO:
-    import gzip
-
-    return cast(BinaryIO, gzip.GzipFile(fileobj=raw, mode="rb"))
+COMPRESSED = frozenset({".gz", ".bz2", ".xz"})
+"""The suffixes of compressed files."""
 
 
-def _bunzip2(raw: BinaryIO) -> BinaryIO:
-    import bz2
+def compressed_file(raw: BinaryIO, suffix: str, mode: Literal["rb", "wb"]) -> BinaryIO:
+    """A file compressed by its suffix, for reading or writing its content."""
+    if suffix == ".gz":
+        import gzip
 
-    return cast(BinaryIO, bz2.BZ2File(raw))
+        # No name and no time in the header: the same trees give the same bytes.
+        return cast(BinaryIO, gzip.GzipFile(filename="", fileobj=raw, mode=mode, compresslevel=6, mtime=0))
+    if suffix == ".bz2":
+        import bz2
 
-
-def _unxz(raw: BinaryIO) -> BinaryIO:
+        return cast(BinaryIO, bz2.BZ2File(raw, mode))
     import lzma
 
-    return cast(BinaryIO, lzma.LZMAFile(raw))
-
-
-COMPRESSED: dict[str, Callable[[BinaryIO], BinaryIO]] = {".gz": _gunzip, ".bz2": _bunzip2, ".xz": _unxz}
+    return cast(BinaryIO, lzma.LZMAFile(raw, mode))
 
 
 def magic_suffix(head: bytes) -> str:
@@ -51,7 +50,7 @@ def magic_suffix(head: bytes) -> str:
 def decompress(raw: BinaryIO, suffix: str, name: str) -> BinaryIO:
     """The decompressed bytes of a file with this suffix."""
     counted = _CountingReader(raw)
-    return cast(BinaryIO, _BoundedStream(COMPRESSED[suffix](cast(BinaryIO, counted)), counted, name))
+    return cast(BinaryIO, _BoundedStream(compressed_file(cast(BinaryIO, counted), suffix, "rb"), counted, name))
 
 
 class _CountingReader(io.RawIOBase):

@@ -1,6 +1,7 @@
-"""Writing treebanks in every format that has a writer, and the functions by which treegauge writes any file.
+"""Writing treebanks: the functions by which treegauge writes any file, and bracketed text from columns.
 
-A file appears whole or not at all, and is compressed if its suffix says so; ``-`` is standard output.
+A file appears whole or not at all, and is compressed if its suffix says so; ``-`` is standard output. Reading bracketed text gives
+back the same trees; a tree for which it would not is refused.
 """
 
 from __future__ import annotations
@@ -9,39 +10,21 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import BinaryIO, cast
+from contextlib import contextmanager, nullcontext, suppress
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
 
 from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
-from treegauge.io.sources import Source, find_sources, problem_with_name
+from treegauge.io.sources import COMPRESSED, Source, compressed_file, find_sources, problem_with_name
+from treegauge.trees.bracketed import escape_label, escape_word, pretty, restore_label, restore_word
+from treegauge.trees.columns import Bytes, Int32, Int64, Mask
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
 NOT_TEXT = "a label or word is not text: it contains half of a surrogate pair"
-
-
-def _gzip(raw: BinaryIO) -> BinaryIO:
-    import gzip
-
-    # No name and no time in the header: the same trees give the same bytes.
-    return cast(BinaryIO, gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0))
-
-
-def _bzip2(raw: BinaryIO) -> BinaryIO:
-    import bz2
-
-    return cast(BinaryIO, bz2.BZ2File(raw, "wb"))
-
-
-def _xz(raw: BinaryIO) -> BinaryIO:
-    import lzma
-
-    return cast(BinaryIO, lzma.LZMAFile(raw, "wb"))
-
-
-COMPRESSORS: dict[str, Callable[[BinaryIO], BinaryIO]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz}
 
 
 def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
@@ -52,12 +35,9 @@ def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
         return
     try:
         with _whole_file(name) as raw:
-            compress = COMPRESSORS.get(os.path.splitext(name)[1].lower())
-            if compress is None:
-                raw.writelines(chunks)
-            else:
-                with compress(raw) as stream:
-                    stream.writelines(chunks)
+            suffix = os.path.splitext(name)[1].lower()
+            with compressed_file(raw, suffix, "wb") if suffix in COMPRESSED else nullcontext(raw) as stream:
+                stream.writelines(chunks)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
 
@@ -207,3 +187,177 @@ def tree_lines(blocks: Iterable[Treebank], lines_of: Callable[[Tree, int], Itera
 def refusal(bank: Treebank, index: int, problem: str) -> WriteError:
     """The error for a tree that cannot be written, with the place where it was read."""
     return WriteError(f"{bank.place(index)}: {problem}")
+
+
+def one_line_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
+    """The trees as bracketed text, one per line."""
+    for block in blocks:
+        _refuse_gaps(block)
+        if len(block):
+            yield _one_line_each(block)
+
+
+def pretty_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
+    """The trees as bracketed text, each over as many lines as it needs."""
+    for block in blocks:
+        _refuse_gaps(block)
+        _stems(block)
+        _refuse_hidden_labels(block, _order(block))
+        for tree in block:
+            yield pretty(tree).encode() + b"\n"
+
+
+def _refuse_gaps(bank: Treebank) -> None:
+    """Raise an error for the first tree with a gap."""
+    if bank.blocks is None:
+        return
+    row = int(bank.blocks.row[0])
+    label = bank.labels[int(bank.label[row])]
+    raise refusal(
+        bank,
+        bank.tree_of_row(row),
+        f"{label or 'a node'} has a gap, which bracketed text cannot hold.\n"
+        "  Write discbracket, export, tigerxml or alpino, or make the trees continuous first (step continuous:raise).",
+    )
+
+
+def _one_line_each(bank: Treebank) -> bytes:
+    """The text of the trees, one per line.
+
+    It is a sequence of nodes and words, each written as a blank (except at the beginning of a tree), its stem, and the brackets
+    that close after it.
+    """
+    stems = _stems(bank)
+    order = _order(bank)
+    _refuse_hidden_labels(bank, order)
+    stem = np.concatenate([bank.label, bank.word + np.int32(len(bank.labels))]).take(order.item)
+    size = stems.size.take(stem)
+    length = size + order.closing + ~order.is_first + order.is_last
+    behind = np.cumsum(length)
+    begin = behind - length
+    text = np.full(behind[-1], ord(")"), dtype=np.uint8)
+    text[begin[~order.is_first]] = ord(" ")
+    text[behind[order.is_last] - 1] = ord("\n")
+    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+    target = within + np.repeat(begin + ~order.is_first, size)
+    within += np.repeat(stems.start.take(stem), size)
+    text[target] = stems.data.take(within)
+    return text.tobytes()
+
+
+class _Order(NamedTuple):
+    """Nodes and words in the order of the text.
+
+    ``item`` is the row of a node, or the number of rows plus that of a token; ``closing`` is the number of brackets that close
+    after it; ``is_first`` and ``is_last`` mark the first and last item of a tree.
+    """
+
+    item: Int64
+    closing: Int64
+    is_first: Mask
+    is_last: Mask
+
+
+def _order(bank: Treebank) -> _Order:
+    n_rows, n_tokens = bank.n_nodes, bank.n_tokens
+    first_row = np.repeat(bank.node_offset[:-1], np.diff(bank.node_offset))
+    is_root = bank.parent < 0
+    level = _levels(np.where(is_root, np.arange(n_rows), bank.parent + first_row))
+    start = bank.start + np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
+    # Before a word come all nodes that begin at it or earlier.
+    rows_before = np.cumsum(np.bincount(start, minlength=n_tokens + 1))[:n_tokens]
+    is_token = np.zeros(n_rows + n_tokens, dtype=np.bool_)
+    is_token[np.arange(n_tokens) + rows_before] = True
+    tokens, rows = np.flatnonzero(is_token), np.flatnonzero(~is_token)
+    item = np.empty(n_rows + n_tokens, dtype=np.int64)
+    item[rows], item[tokens] = np.arange(n_rows), np.arange(n_rows, n_rows + n_tokens)
+    depth = np.empty_like(item)
+    depth[rows] = level
+    depth[tokens] = level.take(bank.above + np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset)))
+    depth_before = depth - ~is_token
+    is_first = np.zeros(n_rows + n_tokens, dtype=np.bool_)
+    is_first[rows[is_root]] = True
+    return _Order(item, depth - np.append(depth_before[1:], 0), is_first, np.append(is_first[1:], True))
+
+
+def _levels(parent: Int64) -> Int64:
+    """The depth of each node, 1 for the root, which is its own parent; each round doubles the distance to the ancestor."""
+    level = (parent != np.arange(len(parent))).astype(np.int64)
+    ancestor = parent
+    while bool((more := level.take(ancestor)).any()):
+        level += more
+        ancestor = ancestor.take(ancestor)
+    return level + 1
+
+
+class _Stems(NamedTuple):
+    """The text of each label (with its opening bracket), then that of each word, as slices of ``data``."""
+
+    data: Bytes
+    start: Int64
+    size: Int64
+
+
+def _stems(bank: Treebank) -> _Stems:
+    labels = _texts(bank, bank.labels, bank.label, bank.node_offset, _label_text)
+    words = _texts(bank, bank.vocabulary, bank.word, bank.token_offset, _word_text)
+    texts = [*labels, *words]
+    size = np.array([len(text) for text in texts], dtype=np.int64)
+    return _Stems(np.frombuffer(b"".join(texts), dtype=np.uint8), np.cumsum(size) - size, size)
+
+
+def _texts(bank: Treebank, names: tuple[str, ...], column: Int32, offset: Int64, text_of: Callable[[str], bytes]) -> list[bytes]:
+    """The text of each name that the column uses; empty for others."""
+    texts = [b""] * len(names)
+    for number in np.flatnonzero(np.bincount(column, minlength=len(names))).tolist():
+        try:
+            texts[number] = text_of(names[number])
+        except WriteError as error:
+            row = int(np.flatnonzero(column == number)[0])
+            raise refusal(bank, int(np.searchsorted(offset, row, side="right")) - 1, str(error)) from None
+    return texts
+
+
+def _label_text(label: str) -> bytes:
+    return b"(" + _exactly(label, escape_label(label), restore_label)
+
+
+def _word_text(word: str) -> bytes:
+    return _exactly(word, escape_word(word), restore_word)
+
+
+def _exactly(name: str, escaped: str, restore: Callable[[str], str]) -> bytes:
+    """The escaped name in UTF-8; WriteError if it would be read back as another name."""
+    if escaped != name or "RB-" in name:
+        back = restore(escaped)
+        if back != name:
+            raise WriteError(
+                f"{name!r} cannot be written as bracketed text: it would be read as {back!r}, since -LRB- is a bracket there."
+            )
+    try:
+        return escaped.encode("utf-8")
+    except UnicodeEncodeError:
+        raise WriteError(f"{name!r} is not text: it contains half of a surrogate pair") from None
+
+
+def _refuse_hidden_labels(bank: Treebank, order: _Order) -> None:
+    """Refuse a node without a label that begins with a word and has further children: the word would be read as the label."""
+    empty = [number for number, label in enumerate(bank.labels) if not label]
+    if not empty:
+        return
+    token = order.item - bank.n_nodes
+    nameless = np.isin(bank.label, empty)
+    before_word = np.flatnonzero((token[:-1] < 0) & (token[1:] >= 0))
+    row, word = order.item[before_word], token[before_word + 1]
+    tree = np.searchsorted(bank.token_offset, word, side="right") - 1
+    is_first_child = bank.above[word] + bank.node_offset[tree] == row
+    hidden = np.flatnonzero(nameless[row] & is_first_child & (bank.tag[word] < 0))
+    if len(hidden):
+        first = int(hidden[0])
+        name = bank.vocabulary[bank.word[word[first]]]
+        raise refusal(
+            bank,
+            int(tree[first]),
+            f"a node without a label that begins with the word {name!r} cannot be written as bracketed text: the word would be "
+            "read as the label.\n  Give the node a label.",
+        )

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from treegauge.errors import UsageError, WriteError
-from treegauge.io.writing import COMPRESSORS, partial_path, write_chunks
+from treegauge.io.sources import COMPRESSED, compressed_file
+from treegauge.io.writing import partial_path, write_chunks
 from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.parser import ParsedSentence
 from treegauge.tables import plain
@@ -166,12 +167,12 @@ class RecordFile:
 
     def _stream(self) -> AbstractContextManager[BinaryIO]:
         if not self.done:
-            return self._compress_to(self._place) if self._suffix in COMPRESSORS else open(self._place, "wb")
-        return self._recompress() if self._suffix in COMPRESSORS else self._truncate()
+            return self._compress_to(self._place) if self._suffix in COMPRESSED else open(self._place, "wb")
+        return self._recompress() if self._suffix in COMPRESSED else self._truncate()
 
     @contextmanager
     def _compress_to(self, path: str) -> Generator[BinaryIO]:
-        with open(path, "wb") as raw, COMPRESSORS[self._suffix](raw) as stream:
+        with open(path, "wb") as raw, compressed_file(raw, self._suffix, "wb") as stream:
             yield stream
 
     @contextmanager
@@ -193,7 +194,7 @@ class RecordFile:
 
     def _records(self) -> Iterator[bytes]:
         """The complete records of the file."""
-        if self._suffix in COMPRESSORS:
+        if self._suffix in COMPRESSED:
             yield from _complete_records(_lines(_decompress(self._place, self._suffix)), self._by_blank_lines)
         else:
             with open(self._place, "rb") as raw:

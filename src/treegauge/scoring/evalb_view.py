@@ -196,7 +196,7 @@ def _has_phrases(bank: Treebank, one: Preset, other: Preset) -> bool:
 
 def bracketed_lines(bank: Treebank) -> list[bytes]:
     """The trees of a treebank, one per line."""
-    from treegauge.io.bracketed_writing import one_line_text
+    from treegauge.io.writing import one_line_text
 
     try:
         return b"".join(one_line_text([bank])).splitlines(keepends=True)

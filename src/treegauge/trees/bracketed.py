@@ -4,7 +4,7 @@ Whole files are read by :mod:`treegauge.io.bracketed`; this module defines what 
 
 * ``(LABEL child ...)``, a child being a bracketing or a word; ``( (S ...))`` has an empty root label;
 * an atom right after ``(`` is the label, except that ``( word)``, a lone atom set off by a blank, is a word under the empty label;
-* ``\\(`` and ``\\)`` inside a word are brackets, too, where a tree cannot be read otherwise (:mod:`treegauge.io.escapes`);
+* ``\\(`` and ``\\)`` inside a word are brackets, too, where a tree cannot be read otherwise (:mod:`treegauge.io.diagnosis`);
 * ``-LRB-`` and ``-RRB-`` inside a word, and inside a longer label, stand for brackets: they are restored on reading and escaped on
   writing. A label that is exactly ``-LRB-`` or ``-RRB-`` is the Penn Treebank's tag and stays.
 
