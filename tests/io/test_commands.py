@@ -76,7 +76,7 @@ def test_validate_is_silent_about_nothing(tmp_path: Path, mrg: Path) -> None:
         f"{bad}:4:1: text outside brackets",
         "  word",
         "  ^",
-        "  Every word belongs inside a bracket, as in (NP (NN word)); comment=... leaves comment lines out.",
+        "  Every word belongs inside a bracket, as in (NP (NN word)); --comment PREFIX leaves comment lines out.",
         f"{bad}: ... and 29 more errors",
         f"{bad}:3: note: empty parse",
         f"{bad}: 2 trees, 1 word, 31 errors, 1 note",
