@@ -1,4 +1,4 @@
-"""Help in groups, the reading options once, every option in ``treegauge help``, and American spellings."""
+"""Short help with the usual options, every option in ``treegauge help``, and American spellings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from treegauge.cli import COMMANDS
-from treegauge.cli._group import _CLUSTER, _GROUPS, _READING, Command, full_help, treegauge
+from treegauge.cli._group import SHARED, Command, full_help, treegauge
 
 
 def all_commands() -> Iterator[tuple[str, click.Command]]:
@@ -66,19 +66,14 @@ def test_short_help_names_options_that_are_seldom_used_and_does_not_explain_them
         assert explanation in full
     assert "All options are explained by: treegauge help score" in short
     assert "are explained by" not in full
-    for title in ("What to do", *_GROUPS):
-        assert f"{title}:" in short
 
 
-def test_the_groups_name_options_that_exist() -> None:
-    known = {option.name for command in EVERY.values() for option in command.params}
-    assert {*_READING, *_CLUSTER} <= known
+def test_options_that_are_seldom_used_exist() -> None:
+    assert {*SHARED} <= {option.name for command in EVERY.values() for option in command.params}
     for path, command in EVERY.items():
         if isinstance(command, Command):
-            unknown = command.seldom - {*_READING, *_CLUSTER} - {option.name for option in command.params}
+            unknown = command.seldom - {*SHARED} - {option.name for option in command.params}
             assert not unknown, f"{path}: {unknown}"
-    unknown = {name for names in _GROUPS.values() for name in names} - known
-    assert not unknown
 
 
 @pytest.mark.parametrize(

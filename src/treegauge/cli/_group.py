@@ -1,8 +1,8 @@
 """The click group ``treegauge``: every command by name, imported only when it is called; and the layout of the help.
 
-Options are shown in groups: what to do, how to read files, how to print, where to run. ``treegauge COMMAND --help`` explains the
-options that are used often and names the others: those for reading treebanks and for clusters, which are the same in many commands,
-and those that a command declares as ``seldom`` used. ``treegauge help COMMAND`` explains every option.
+``treegauge COMMAND --help`` explains the options that are used often and names the others: those for reading treebanks and for
+clusters, which are the same in many commands, and those that a command declares as ``seldom`` used. ``treegauge help COMMAND``
+explains every option.
 """
 
 from __future__ import annotations
@@ -19,44 +19,21 @@ from treegauge.cli._messages import as_typed
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.spelling import british
 
-_READING = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary")
-_TEXT = (
-    "form",
-    "output",
-    "quiet",
-    "title",
-    "save",
-    "raw",
-    "notes",
-    "most",
-    "everything",
-    "per_sentence",
-    "examples",
-    "worst",
-    "tables",
-)
-_CLUSTER = ("engine",)
-_FIGURES = ("figures", "figure", "figure_format", "svg", "width", "ascii_only", "fold")
-
-_GROUPS: dict[str, frozenset[str]] = {
-    "How to read": frozenset((*_READING, "on_error", "field", "on_mismatch", "match_words", "ignore_words", "kind")),
-    "How to print": frozenset((*_TEXT, *_FIGURES)),
-    "Where to run": frozenset((*_CLUSTER, "jobs", "stream", "resume", "checkpoint", "device")),
-}
-"""Names of parameters by group; all other options are in the group "What to do"."""
+SHARED = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary", "engine")
+"""Options that are the same in many commands, and that ``--help`` does not explain."""
 
 _ALL = "treegauge.every-option"
 
 
 class Command(click.Command):
-    """A command whose options are shown in groups, and which never overwrites a file that it reads.
+    """A command that never overwrites a file that it reads, and names its own flags in the messages of the library.
 
     ``seldom`` are names of parameters that ``--help`` does not explain.
     """
 
     def __init__(self, *args: Any, seldom: Sequence[str] = (), **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.seldom = frozenset((*_READING, *_CLUSTER, *seldom))
+        self.seldom = frozenset((*SHARED, *seldom))
 
     def invoke(self, ctx: click.Context) -> Any:
         protect_inputs()
@@ -67,34 +44,16 @@ class Command(click.Command):
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups; those seldom used are only named, unless all are to be explained."""
+        """Explain the options; those seldom used are only named, unless all are to be explained."""
         hidden = frozenset[str]() if ctx.meta.get(_ALL) else self.seldom
-        titles = ["What to do", *_GROUPS]
-        explained: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
-        named: dict[str, list[str]] = {title: [] for title in titles}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is None:
-                continue
-            title = next((title for title, names in _GROUPS.items() if parameter.name in names), "What to do")
-            if parameter.name in hidden:
-                named[title].append(parameter.opts[-1])
-            else:
-                explained[title].append(record)
-        used = [title for title in titles if explained[title] or named[title]]
-        for title in used:
-            with formatter.section(title if len(used) > 1 else "Options"):
-                if explained[title]:
-                    formatter.write_dl(explained[title])
-                if named[title]:
-                    formatter.write_text(("Also: " if explained[title] else "") + ", ".join(named[title]))
-        if any(named.values()):
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        with formatter.section("Options"):
+            explained = [option.get_help_record(ctx) for option in options if option.name not in hidden]
+            formatter.write_dl([record for record in explained if record is not None])
+        if named := [option.opts[-1] for option in options if option.name in hidden and not option.hidden]:
             formatter.write_paragraph()
-            formatter.write_text(f"All options are explained by: treegauge help {self._path(ctx)}")
-
-    @staticmethod
-    def _path(ctx: click.Context) -> str:
-        return ctx.command_path.removeprefix("treegauge ")
+            formatter.write_text(f"Also: {', '.join(named)}")
+            formatter.write_text(f"All options are explained by: treegauge help {ctx.command_path.removeprefix('treegauge ')}")
 
 
 def full_help(command: click.Command, path: str) -> str:
