@@ -19,7 +19,6 @@ from treegauge import CompareOptions, Scores, compare, load_preset, metric_names
 from treegauge.cli import main
 from treegauge.errors import FormatError, InputError, MismatchError
 from treegauge.io.sources import ReadOptions
-from treegauge.metrics.compact_rows import CompactRows
 from treegauge.metrics.evalb import UNPAIRED, VALID, score_lines
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.registry import compared_metrics
@@ -202,7 +201,7 @@ class TestSavedScores:
         result = score_by_text("gold.mrg", "escaped.mrg", "freval")
         rows = result.rows.copy()
         rows[0, 1] = BySize((7, 10**5000, 0, 3))
-        replace(result, sentences=replace(result.scored_sentences, compact_rows=CompactRows.of(rows))).save("large.scores")
+        replace(result, sentences=replace(result.scored_sentences, rows=rows)).save("large.scores")
         assert Scores.load("large.scores")[0].rows[0, 1] == BySize((7, 10**5000, 0, 3))
 
     def test_the_same_scores_are_the_same_bytes(self, files: Path) -> None:

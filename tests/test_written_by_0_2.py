@@ -1,4 +1,4 @@
-"""Models and checkpoints written by treegauge 0.2, from ten trees of our own treebank, still open and give the same results."""
+"""Models, checkpoints and scores written by treegauge 0.2, from ten trees of our own treebank, still open and give the same."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from treegauge import Scores, score
 from treegauge.chunks.models import load_models
 from treegauge.chunks.tagger import CertainTags
+from treegauge.errors import FormatError
 from treegauge.experiments import load_experiment
 from treegauge.experiments.experiment import Corpus, run_experiment
 from treegauge.grammar import load_model
@@ -93,3 +95,28 @@ def test_chunk_models() -> None:
     models, tagger = load_models(OLD / "chunks.model")
     assert tagger is None
     assert models.by_name()["G"].probabilities(CertainTags(BANK.tags(0))).max() > 0.5
+
+
+def test_saved_scores() -> None:
+    scores = Scores.load(OLD / "scores")
+    again = score(OLD / "trees.mrg", {"parsed": OLD / "parsed.mrg"}, ["parseval", "hogenhout", "freval"])
+    for before, after in zip(scores, again, strict=True):
+        assert (before.metric, dict(before.rates), dict(before.counts)) == (after.metric, dict(after.rates), dict(after.counts))
+        assert before.rows.dtype == after.rows.dtype
+        assert before.rows.tolist() == after.rows.tolist()
+        assert before.scored_sentences.length.tolist() == after.scored_sentences.length.tolist()
+        ours, theirs = before.scored_sentences.reproduced, after.scored_sentences.reproduced
+        assert (ours is None) == (theirs is None) == (before.metric != "hogenhout")
+        assert ours is None or theirs is None or ours.tolist() == theirs.tolist()
+
+
+def test_scores_as_json() -> None:
+    (result,) = Scores.from_json((OLD / "scores.json").read_text("utf-8"))
+    assert result.rates == Scores.load(OLD / "scores").of("parsed", "parseval").rates
+    assert [record["sentence"] for record in result.per_sentence()] == list(range(len(BANK)))
+
+
+def test_scores_of_0_1_are_refused() -> None:
+    text = (OLD / "scores.json").read_text("utf-8").replace("treegauge.result/2", "treegauge.result/1")
+    with pytest.raises(FormatError, match=r"the schema is 'treegauge.result/1', not 'treegauge.result/2'"):
+        Scores.from_json(text)

@@ -123,13 +123,6 @@ def test_sentences_are_numbered_from_1_where_they_are_printed(folder: Path) -> N
     result = treegauge.Result.from_json(json.dumps(document))
     assert [record["sentence"] for record in result.per_sentence()] == [0, 1]
     assert [note.sentence for note in result.notes] == [0]
-    # Version 1 counted from 0.
-    old = {**document, "schema": "treegauge.result/1"}
-    old["per_sentence"] = [{**record, "sentence": record["sentence"] - 1} for record in document["per_sentence"]]
-    old["notes"] = [{**note, "sentence": note["sentence"] - 1} for note in document["notes"]]
-    again = treegauge.Result.from_json(json.dumps(old))
-    assert list(again.per_sentence()) == list(result.per_sentence())
-    assert again.notes == result.notes
 
 
 def test_threads_go_by_one_name() -> None:

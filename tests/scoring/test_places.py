@@ -6,14 +6,13 @@ import json
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import treegauge
 from treegauge import Scores, Treebank
 from treegauge.cli import main
 from treegauge.io import ReadOptions, sources, stream
-from treegauge.scoring.inputs import SentencePlaces
+from treegauge.scoring.sentence_rows import SentencePlaces
 
 TREES = [f"(S (NP (N a{number})) (VP (V b)))" for number in range(30)]
 
@@ -62,9 +61,7 @@ def test_trees_in_memory_are_counted_through(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_files_of_scores_have_the_places_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their JSON is written piece by piece, and is the JSON that would be written at once."""
-    monkeypatch.setattr("treegauge.scoring.saved_scores._PLACES", 7)
+def test_files_of_scores_have_the_places_once(tmp_path: Path) -> None:
     even, uneven = files(tmp_path)["even.mrg"], files(tmp_path)["uneven.mrg"]
     same = treegauge.score(even, {"A": even, "B": uneven}, ["parseval", "goodman"])
     other = treegauge.score(uneven, {"C": even}, ["parseval"])
@@ -99,14 +96,3 @@ def test_the_command_keeps_no_trees(option: list[str], tmp_path: Path, monkeypat
     with pytest.raises(SystemExit):
         main(["score", even, uneven, "-o", str(tmp_path / "out"), "--breakdown", "labels", "--examples", "1"])
     assert kept
-
-
-def test_places_take_no_memory_where_lines_follow_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "x.mrg"
-    path.write_text("(S (N a))\n" * 5000)
-    places = SentencePlaces()
-    for block in stream(path, ReadOptions()):
-        places.add(block)
-    assert (len(places), places[4999]) == (5000, f"{path}:5000")
-    assert [file.lines.nbytes for file in places.files] == [0]
-    assert np.asarray(places[:2]).tolist() == [f"{path}:1", f"{path}:2"]

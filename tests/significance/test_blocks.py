@@ -11,14 +11,10 @@ import pytest
 import treegauge
 from treegauge import CompareOptions
 from treegauge.data import treebank_path
-from treegauge.metrics import compact_rows
-from treegauge.metrics.compact_rows import CompactRows
-from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
-from treegauge.scoring import saved_scores, sentence_rows
+from treegauge.scoring import saved_scores
 from treegauge.scoring.baselines import baseline_for
 from treegauge.significance import PairedColumns, bootstrap, randomisation, randomisation_test, resampling
-from treegauge.significance import bootstrap_intervals as intervals
 from treegauge.significance.paired_comparison import comparable_scores, compare_scores
 from treegauge.significance.resampling import WeightedSums, bootstrap_weights, random_swaps
 
@@ -28,12 +24,8 @@ SYSTEMS = {name: baseline_for(name, GOLD, load_preset("default")) for name in ("
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """Everything that is cut into blocks is cut into small ones, in which sums are never floats as a whole."""
-    for module in (compact_rows, intervals, randomisation_test):
-        monkeypatch.setattr(module, "BLOCK", size)
     for name in ("_SENTENCES", "_MOST_NUMBERS", "_MOST_FLOATS"):
         monkeypatch.setattr(resampling, name, size)
-    monkeypatch.setattr(sentence_rows, "_MOST_BLOCKS", 2)
-    monkeypatch.setattr(saved_scores, "_BLOCK_BYTES", 100 * size)
 
 
 def compared(folder: Path) -> tuple[str, str]:
@@ -65,15 +57,15 @@ def test_no_bit_depends_on_the_size_of_blocks(size: int, tmp_path: Path, monkeyp
 
 def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(4)
-    columns = CompactRows.of(np.floor(generator.random((101, 5)) * 1000) / 8)
+    columns = np.floor(generator.random((101, 5)) * 1000) / 8
     swaps, weights = next(random_swaps(101, 7, 1)), next(bootstrap_weights(101, 7, 1))
-    expected = swaps.floats() @ columns[:], weights.astype(np.float64) @ columns[:]
+    expected = swaps.floats() @ columns, weights.astype(np.float64) @ columns
     monkeypatch.setattr(resampling, "_MOST_FLOATS", 120)
     monkeypatch.setattr(resampling, "_SENTENCES", 16)
     sums = WeightedSums(columns, exact=True)
     assert np.array_equal(sums.of(swaps), expected[0])
     assert np.array_equal(sums.of(weights), expected[1])
-    assert np.array_equal(sums.of_all(), columns[:].sum(axis=0, keepdims=True))
+    assert np.array_equal(sums.of_all(), columns.sum(axis=0, keepdims=True))
 
 
 def test_samples_of_more_sentences_than_numbers_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,33 +74,12 @@ def test_samples_of_more_sentences_than_numbers_in_memory(monkeypatch: pytest.Mo
     assert np.array_equal(np.concatenate(list(bootstrap_weights(700, 9, 2))), whole)
 
 
-def test_rows_take_few_bytes_a_sentence() -> None:
-    """What a comparison by PARSEVAL keeps of a sentence and system, with the brackets for McNemar's test beside it."""
-    many = treegauge.Treebank.concatenate([GOLD] * 40)
-    tests = {name: treegauge.Treebank.concatenate([bank] * 40) for name, bank in SYSTEMS.items()}
-    options = CompareOptions(metrics=("parseval",))
-    scores = comparable_scores(many, tests, options, trees=False)
-    kept = [result.scored_sentences for result in scores]
-    sizes = [
-        sum(part.nbytes for part in (of.compact_rows, of.compact_index, of.compact_length, of.compact_status))
-        + sum(part.nbytes for part in (of.bits, of.compact_evalb) if part is not None)
-        for of in kept
-    ]
-    assert sum(sizes) / len(SYSTEMS) / len(many) < 48
-    paired = PairedColumns.of(Parseval(), [of.compact_rows for of in kept if len(of.compact_rows.columns) == len(Parseval.columns)])
-    assert sum(columns.nbytes for columns in paired.columns) / len(SYSTEMS) / len(many) < 26
-    assert all(of_system.columns[2] is kept[0].compact_rows.columns[2] for of_system in paired.columns[:1])
-    drawn, tested = bootstrap(paired, rounds=10), randomisation(paired, rounds=10)
-    assert len(drawn.samples[0]) == tested.rounds == 10
-    assert not any(name in of.__dict__ for of in kept for name in ("rows", "reproduced")), "nothing was spread out"
-
-
 def test_rounded_sums_in_blocks_are_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where sums are rounded, those of very many sentences are made in blocks; they may differ in the last bits only."""
     generator = np.random.default_rng(6)
     counts = generator.random((2, 90, 3)) * 10.0 ** generator.integers(-9, 9, size=(90, 3))
     counts[1, :20] = counts[0, :20]
-    paired = PairedColumns((("m", "a"), ("m", "b"), ("m", "c")), tuple(map(CompactRows.of, counts)), lambda sums: sums, exact=False)
+    paired = PairedColumns((("m", "a"), ("m", "b"), ("m", "c")), tuple(counts), lambda sums: sums, exact=False)
     whole = bootstrap(paired, rounds=40).samples, randomisation(paired, rounds=40)
     monkeypatch.setattr(resampling, "MOST_INEXACT", 10)
     monkeypatch.setattr(randomisation_test, "MOST_INEXACT", 10)

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from significance_rows import careless, own_treebank
 
+from treegauge import CompareOptions
+
 
 def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "treegauge", "compare", *map(str, arguments)]
@@ -38,6 +40,15 @@ def test_tables_name_the_systems_and_the_seed(files: Path) -> None:
         assert title in done.stdout
     assert "By sentence length" not in done.stdout
     assert done.stderr == ""
+
+
+def test_no_metric_is_scored_unasked(files: Path) -> None:
+    options = ("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "20", "-m", "parseval")
+    plain = run(*options, cwd=files)
+    assert "Differences" in plain.stdout
+    assert "Tests on brackets" not in plain.stdout
+    assert "Tests on brackets" in run(*options, "-m", "hogenhout", cwd=files).stdout
+    assert CompareOptions(("parseval",)).scored_metrics() == ["parseval"]
 
 
 def test_json_has_everything_and_agrees_with_csv(files: Path) -> None:

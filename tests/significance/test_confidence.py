@@ -16,7 +16,6 @@ import treegauge
 from treegauge import CompareOptions, Result, Scores, with_confidence
 from treegauge.data import treebank_path
 from treegauge.errors import UsageError
-from treegauge.metrics.compact_rows import CompactIndex, CompactRows
 from treegauge.presets import load_preset
 from treegauge.scoring.baselines import baseline_for
 from treegauge.scoring.sentence_rows import Sentences
@@ -60,8 +59,7 @@ def test_coverage_of_f1_of_samples_of_a_known_corpus() -> None:
     trials, held = 300, 0
     for trial in range(trials):
         chosen = random.integers(0, len(rows), 60)
-        index, length = CompactIndex(range(60)), np.ones(60, np.uint8)
-        sentences = Sentences(CompactRows.of(rows[chosen]), index, length, np.zeros(60, np.uint8), [""] * 60)
+        sentences = Sentences(rows[chosen], np.arange(60), np.ones(60, np.int64), np.zeros(60, np.int64), [""] * 60)
         low, high = with_confidence(replace(result, sentences=sentences), rounds=200, seed=trial, level=0.9).total.intervals["f1"]
         held += low <= truth <= high
     # Four standard errors of 300 trials around 0.9, and a little for 60 sentences being few.

@@ -55,7 +55,7 @@ def test_many_sums_at_once(rows_of: dict[str, list[NDArray[np.object_]]], name: 
     weights = np.random.default_rng(2).integers(0, 3, size=(20, len(paired))).astype(np.float64)
     weights[0] = 0
     for system, of_system in enumerate(rows):
-        found = paired.rates_of(weights @ paired.columns[system].floats())
+        found = paired.rates_of(weights @ paired.columns[system])
         for sample, row in zip(weights, found, strict=True):
             expected = one_by_one(metric, of_system, sample) if sample.any() else metric.rates([0] * len(metric.columns))
             for (_, rate), value in zip(paired.names, row, strict=True):

@@ -12,9 +12,8 @@ without gold or test fragments scores 0 and keeps its weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain, zip_longest
 from typing import Any, ClassVar
 
@@ -24,7 +23,6 @@ from numpy.typing import NDArray
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.compact_rows import CompactRows
 from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
@@ -248,47 +246,30 @@ class Freval(Metric):
         return math.exp(math.fsum(weight * math.log(value) for weight, value in zip(weights, values, strict=True) if weight))
 
     def float_columns(self, rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
-        columns, is_exact = _fragment_columns([partial(_one_block, of_system) for of_system in rows])
-        return tuple(np.concatenate(list(blocks)) for blocks in columns), is_exact
-
-    def compact_columns(self, rows: Sequence[CompactRows]) -> tuple[tuple[CompactRows, ...], bool]:
-        columns, is_exact = _fragment_columns([of_system.blocks for of_system in rows])
-        return tuple(CompactRows.concatenate([CompactRows.of(block) for block in blocks]) for blocks in columns), is_exact
+        return _fragment_columns(rows)
 
     def rates_of_sums(self, sums: Floats) -> Floats:
         rates = _fragment_rates(self, sums)
         return np.stack([rates[name] for name in self.rate_names], axis=1)
 
 
-def _fragment_columns(rows: Sequence[Callable[[], Iterable[Rows]]]) -> tuple[Sequence[Iterator[Floats]], bool]:
+def _fragment_columns(rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
     """Counts per fragment size as plain columns, so that they can be resampled like any other counts.
 
-    ``rows`` has, for each system, a function that gives the rows in blocks. The result has, for each system, a matrix for each
-    block (sentences, 3 x sizes), with gold, then test, then matched fragments; and whether all sums are exact. The counts are
-    unbounded Python integers. If float64 cannot hold the counts of a size, all of them, of gold, test and matched fragments and of
-    all systems, are divided by the same power of two; rates are ratios within a size, so the factor cancels out.
+    The result has, for each system, a matrix (sentences, 3 x sizes), with gold, then test, then matched fragments; and whether all
+    sums are exact. The counts are unbounded Python integers. If float64 cannot hold the counts of a size, all of them, of gold,
+    test and matched fragments and of all systems, are divided by the same power of two; rates are ratios within a size, so the
+    factor cancels out.
 
     >>> rows = np.empty((1, 4), dtype=object)
     >>> rows[0] = (1, BySize((2, 1)), BySize((2,)), BySize((1,)))
-    >>> [block.tolist() for block in _fragment_columns([lambda: [rows]])[0][0]]
-    [[[2.0, 1.0, 2.0, 0.0, 1.0, 0.0]]]
+    >>> _fragment_columns([rows])[0][0].tolist()
+    [[2.0, 1.0, 2.0, 0.0, 1.0, 0.0]]
     """
-    largest: list[int] = []
-    n_sentences = 0
-    for blocks in rows:
-        of_system = 0
-        for block in blocks():
-            of_system += len(block)
-            largest = [max(pair) for pair in zip_longest(largest, _largest(block), fillvalue=0)]
-        n_sentences = max(n_sentences, of_system)
-    bits = [(value * n_sentences).bit_length() for value in largest]
+    largest = [max(of_size) for of_size in zip_longest(*map(_largest, rows), fillvalue=0)]
+    bits = [(value * max(map(len, rows))).bit_length() for value in largest]
     divisors = [1 << max(0, needed - _RANGE_BITS) for needed in bits]
-    columns = [(_floats(block, divisors) for block in blocks()) for blocks in rows]
-    return columns, max(bits, default=0) <= _EXACT_BITS
-
-
-def _one_block(rows: Rows) -> list[Rows]:
-    return [rows]
+    return tuple(_floats(of_system, divisors) for of_system in rows), max(bits, default=0) <= _EXACT_BITS
 
 
 def _counts_of(rows: Rows) -> list[list[tuple[int, ...]]]:

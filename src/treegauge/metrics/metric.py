@@ -1,11 +1,11 @@
 """The base class of all metrics: rows of counts that add, and the rates of their sum.
 
-A corpus is a sum of rows; so are a shard, a bootstrap sample and a length bucket. Nothing else in treegauge needs to know what a
+A corpus is a sum of rows; so are a block, a bootstrap sample and a length bucket. Nothing else in treegauge needs to know what a
 metric counts.
 
-Sums of rows are exact, so that neither the order of sentences nor shards or blocks change a bit of them. Integers are added as
-integers. A float is a 53-bit integer times a power of two; these integers are added for each power, so a sum of floats is exact
-too, and is rounded once, at the end. The result is that of ``math.fsum`` over all rows, from any number of pieces.
+Sums of rows are exact, so that neither the order of sentences nor their division into blocks changes a bit of them. Integers are
+added as integers. The sum of floats is kept as a few floats that have it exactly, and is rounded once, at the end: the result is
+that of ``math.fsum`` over all rows.
 """
 
 from __future__ import annotations
@@ -21,12 +21,8 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.compact_rows import BitSets, CompactRows, grid
+from treegauge.metrics.bit_sets import BitSets
 from treegauge.presets import Preset, load_preset
-
-_SMALLEST = 1074
-"""Every float is a multiple of 2 ** -1074."""
-_MANTISSA = 53
 
 
 class ExactSum:
@@ -40,64 +36,42 @@ class ExactSum:
     """
 
     def __init__(self, n_columns: int) -> None:
-        self._integers: list[Any] = [0] * n_columns
-        self._fractions = [0] * n_columns
-        self._is_float = [False] * n_columns
-        self._infinite = [0.0] * n_columns
+        self._counts: list[Any] = [0] * n_columns
+        self._floats: list[list[float] | None] = [None] * n_columns
 
     def add(self, rows: NDArray[Any]) -> None:
         """Add rows: integers, floats, or any objects that add."""
         if not len(rows):
             return
         if rows.dtype.kind in "iub":
-            self._add_integers(rows.sum(axis=0, dtype=np.int64).tolist())
+            self._add_counts(rows.sum(axis=0, dtype=np.int64).tolist())
         elif rows.dtype.kind == "O":
-            self._add_integers([sum(column) for column in rows.T])
+            self._add_counts([sum(column) for column in rows.T])
         else:
             self._add_floats(rows)
 
     def merge(self, other: ExactSum) -> None:
         """Add another sum."""
-        self._add_integers(other._integers)
-        self._fractions = [ours + theirs for ours, theirs in zip(self._fractions, other._fractions, strict=True)]
-        self._is_float = [ours or theirs for ours, theirs in zip(self._is_float, other._is_float, strict=True)]
-        self._infinite = [ours + theirs for ours, theirs in zip(self._infinite, other._infinite, strict=True)]
+        self._add_counts(other._counts)
+        for column, floats in enumerate(other._floats):
+            if floats is not None:
+                self._floats[column] = _exact_parts([*(self._floats[column] or ()), *floats])
 
     def values(self) -> list[Any]:
         """The sums; those of columns to which floats were added are floats."""
-        finite = [
-            (fraction + (integer << _SMALLEST)) / (1 << _SMALLEST) if is_float else integer
-            for integer, fraction, is_float in zip(self._integers, self._fractions, self._is_float, strict=True)
-        ]
-        return [value + infinite if infinite else value for value, infinite in zip(finite, self._infinite, strict=True)]
+        pairs = zip(self._counts, self._floats, strict=True)
+        return [count if floats is None else _rounded_sum([float(count), *floats]) for count, floats in pairs]
 
-    def state(self) -> tuple[list[Any], list[int], list[bool], list[float]]:
-        """By column: the sum of integers, of fractions in units of 2 ** -1074, whether floats were added, the sum of infinities."""
-        return self._integers, self._fractions, self._is_float, self._infinite
-
-    @classmethod
-    def from_state(cls, state: tuple[list[Any], list[int], list[bool], list[float]]) -> ExactSum:
-        """The sum with that :meth:`state`."""
-        total = cls(0)
-        total._integers, total._fractions, total._is_float, total._infinite = map(list, state)
-        return total
-
-    def _add_integers(self, values: list[Any]) -> None:
-        self._integers = [_sum(ours, theirs) for ours, theirs in zip(self._integers, values, strict=True)]
+    def _add_counts(self, values: list[Any]) -> None:
+        self._counts = [_sum(ours, theirs) for ours, theirs in zip(self._counts, values, strict=True)]
 
     def _add_floats(self, rows: NDArray[np.float64]) -> None:
-        whole = (np.rint(rows) == rows).all(axis=0)
-        # Below this bound, every partial sum of whole numbers is exact.
-        whole &= np.abs(rows).sum(axis=0) < 1 << _MANTISSA
         sums = rows.sum(axis=0)
-        for column, is_whole in enumerate(whole.tolist()):
-            self._is_float[column] = True
-            if is_whole:
-                self._integers[column] += int(sums[column])
-            elif not np.isfinite(rows[:, column]).all():
-                self._infinite[column] += float(sums[column])
-            else:
-                self._fractions[column] += _exact_sum(rows[:, column])
+        # Below this bound, every partial sum of whole numbers is exact.
+        whole = (np.rint(rows) == rows).all(axis=0) & (np.abs(rows).sum(axis=0) < 1 << 53)
+        for column, (is_whole, total) in enumerate(zip(whole.tolist(), sums.tolist(), strict=True)):
+            added = [total] if is_whole else rows[:, column].tolist()
+            self._floats[column] = _exact_parts([*(self._floats[column] or ()), *added])
 
 
 def _sum(ours: Any, theirs: Any) -> Any:
@@ -105,19 +79,21 @@ def _sum(ours: Any, theirs: Any) -> Any:
     return theirs if isinstance(ours, int) and ours == 0 else ours if isinstance(theirs, int) and theirs == 0 else ours + theirs
 
 
-def _exact_sum(column: NDArray[np.float64]) -> int:
-    """The sum of floats, in units of 2 ** -1074."""
-    mantissa, exponent = np.frexp(column)
-    digits = (mantissa * float(1 << _MANTISSA)).astype(np.int64)
-    lowest = int(exponent.min())
-    # Halves of at most 27 bits: sums of up to 2 ** 26 of them are exact in the floats that bincount adds in.
-    high = np.bincount(exponent - lowest, weights=digits >> 26)
-    low = np.bincount(exponent - lowest, weights=digits & ((1 << 26) - 1))
-    total = 0
-    for power, (upper, lower) in enumerate(zip(high.tolist(), low.tolist(), strict=True), start=lowest - _MANTISSA + _SMALLEST):
-        part = (int(upper) << 26) + int(lower)
-        total += part << power if power >= 0 else part >> -power
-    return total
+def _exact_parts(values: list[float]) -> list[float]:
+    """A few floats with exactly the sum of many: the rounded sum, what rounding it has lost, and so on."""
+    parts: list[float] = []
+    while part := _rounded_sum([*values, *(-known for known in parts)]):
+        if not math.isfinite(part):
+            return [part]
+        parts.append(part)
+    return parts
+
+
+def _rounded_sum(values: list[float]) -> float:
+    try:
+        return math.fsum(values)
+    except (ValueError, OverflowError):  # infinities of both signs, or a sum beyond the largest float
+        return sum(values)
 
 
 Rows = NDArray[Any]
@@ -291,13 +267,6 @@ class Metric(ABC):
         """The rows of several systems as matrices of floats for resampling, and whether all their sums are exact."""
         return tuple(map(on_a_grid, rows)), True
 
-    def compact_columns(self, rows: Sequence[CompactRows]) -> tuple[tuple[CompactRows, ...], bool]:
-        """The columns of :meth:`float_columns`, stored compactly, for very many sentences."""
-        if type(self).float_columns is Metric.float_columns:
-            return tuple(of_system.on_a_grid() for of_system in rows), True
-        columns, is_exact = self.float_columns([of_system[:] for of_system in rows])
-        return tuple(map(CompactRows.of, columns)), is_exact
-
     def rates_of_sums(self, sums: Floats) -> Floats:
         """The rates (samples, rates) of many sums (samples, columns) of :meth:`float_columns`, all at once."""
         try:
@@ -320,16 +289,17 @@ def on_a_grid(rows: Rows) -> Floats:
     found = np.empty(rows.shape)
     for number, counts in enumerate(rows.T):  # one by one, since there may be very many rows
         column = np.asarray(counts, dtype=np.float64)
-        scale = grid(column, len(rows))
+        exponent = int(np.frexp(np.abs(column).max(initial=0.0) * max(len(rows), 1))[1]) - 53
+        is_count = exponent <= 0 and bool((column == np.rint(column)).all())
+        scale = float(np.ldexp(1.0, 0 if is_count else -exponent))
         found[:, number] = np.rint(column * scale) / scale
     return found
 
 
-def total_of(rows: Rows | CompactRows) -> list[Any]:
+def total_of(rows: Rows) -> list[Any]:
     """The sum of rows, exact: integers as integers, floats correctly rounded whatever the order."""
     total = ExactSum(rows.shape[1])
-    for block in rows.blocks() if isinstance(rows, CompactRows) else (rows,):
-        total.add(block)
+    total.add(rows)
     return total.values()
 
 

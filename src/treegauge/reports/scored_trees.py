@@ -22,7 +22,6 @@ from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.breakdowns import Breakdown
 from treegauge.metrics.breakdowns.counts_by_key import Key, PlaceArray
-from treegauge.metrics.compact_rows import CompactIndex
 from treegauge.metrics.registry import find_metric
 from treegauge.scoring.counts import Request
 from treegauge.scoring.inputs import TreebankLike, path_of
@@ -71,11 +70,9 @@ def break_down(result: Result, names: Sequence[str], sentences: Int64) -> Result
 
     A result that has these breakdowns already, and was scored on no other sentences, stays as it is.
     """
-    if result.breakdowns.keys() >= {*names} and len(result.scored_sentences.compact_index) == len(sentences):
+    if result.breakdowns.keys() >= {*names} and len(result.scored_sentences.index) == len(sentences):
         return result
-    again = _score_again(
-        result, trees=False, places=False, breakdowns=tuple(names), thinned=best_places, among=CompactIndex.of(sentences)
-    )
+    again = _score_again(result, trees=False, places=False, breakdowns=tuple(names), thinned=best_places, among=sentences)
     return replace(result, breakdowns=again.breakdowns)
 
 
@@ -87,7 +84,7 @@ class _RequestOptions(TypedDict, total=False):
     places: bool
     breakdowns: tuple[str, ...]
     thinned: Callable[[Breakdown, Pair], Breakdown] | None
-    among: CompactIndex | None
+    among: Int64 | None
 
 
 def reading_of(result: Result) -> ReadOptions:
@@ -152,8 +149,8 @@ def pair_behind(result: Result) -> Pair:
 
 def wrong_brackets(result: Result, kept: Int64) -> Int64:
     """The number of wrong brackets of each sentence ``kept``, those missed and those in excess, from PARSEVAL's rows."""
-    rows = result.scored_sentences.compact_rows
-    gold, test, matched = (rows.columns[result.columns.index(name)][:].astype(np.int64) for name in ("gold", "test", "matched"))
+    rows = result.scored_sentences.rows
+    gold, test, matched = (rows[:, result.columns.index(name)].astype(np.int64) for name in ("gold", "test", "matched"))
     wrong = gold + test - 2 * matched
     return wrong if len(wrong) == len(kept) else wrong[np.isin(result.scored_sentences.index, kept)]
 

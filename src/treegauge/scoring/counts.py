@@ -23,13 +23,12 @@ from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.engines import Engine
 from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
-from treegauge.metrics.compact_rows import CompactIndex, narrow
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import TREEBANKS, counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
-from treegauge.scoring.inputs import Hasher, SentencePlaces, Trees
-from treegauge.scoring.sentence_rows import MetricCounts, Numbers
+from treegauge.scoring.inputs import Hasher, Trees
+from treegauge.scoring.sentence_rows import MetricCounts, SentencePlaces
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -73,7 +72,7 @@ class Request:
     places: bool = True
     only: tuple[int, ...] | None = None
     thinned: Callable[[Breakdown, Pair], Breakdown] | None = None
-    among: CompactIndex | None = None
+    among: Int64 | None = None
 
     def __post_init__(self) -> None:
         if self.treebank and self.treebank not in TREEBANKS:
@@ -146,7 +145,7 @@ class SystemCounts:
         file = _evalb_file(request)
         self.evalb = None if file is None else EvalbOutcome(file)
         self.gap: str | None = None
-        self.evalb_status: list[Numbers] = []
+        self.evalb_status: list[Int64] = []
         self._like_evalb = next((counts for counts in self.of_metrics if counts.metric.compared_with_evalb), None)
 
     def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
@@ -232,7 +231,7 @@ class SystemCounts:
             return
         self.evalb = so_far + outcome
         if self.request.keep:
-            self.evalb_status.append(narrow(status))
+            self.evalb_status.append(status)
 
     def _aligned_block(
         self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, in_step: bool = False
@@ -264,7 +263,8 @@ class SystemCounts:
             from treegauge.metrics.breakdowns import breakdown
 
             if self.request.among is not None:
-                pair = pair.only(self.request.among.between(first, first + len(pair.alignment.test)) - first)
+                low, high = np.searchsorted(self.request.among, [first, first + len(pair.alignment.test)]).tolist()
+                pair = pair.only(self.request.among[low:high] - first)
             for name in self.request.breakdowns:
                 counted = breakdown(name, pair)
                 if self.request.thinned is not None:

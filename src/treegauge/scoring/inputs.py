@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import glob
 import os
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from treegauge import io
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
-from treegauge.metrics.compact_rows import CompactIndex
 from treegauge.trees.columns import HashState, TreebankHash
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Origin, Treebank, named_place
+from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -197,28 +193,6 @@ class Hasher:
         return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
 
 
-def share_one_heap() -> None:
-    """Let all threads allocate from one heap: glibc gives each thread its own, and memory freed in one cannot be used by another.
-
-    This pays for large files only. With another C library it does nothing.
-    """
-    _call_glibc("mallopt", -8, 1)  # M_ARENA_MAX
-
-
-def return_free_memory() -> None:
-    """Return freed memory to the system, which glibc does not do by itself; with another C library, do nothing."""
-    _call_glibc("malloc_trim", 0)
-
-
-def _call_glibc(name: str, *arguments: int) -> None:
-    import ctypes
-
-    try:
-        getattr(ctypes.CDLL(None), name)(*arguments)
-    except (AttributeError, OSError, TypeError):
-        return
-
-
 TreebankLike = str | os.PathLike[str] | Tree | Sequence[Any] | Iterator[Any]
 """A path, bracketed text, a Treebank, a Tree, or a sequence or iterator of Tree, of nltk trees or of strings."""
 
@@ -275,70 +249,3 @@ def _relative_name(folder: str, file: str) -> str:
 
 def _relative_stem(folder: str, file: str) -> str:
     return os.path.splitext(_relative_name(folder, file))[0]
-
-
-class PlacesInFile(NamedTuple):
-    """The lines and, if there are any, the ids of consecutive sentences of one file; line 0: not read from a file."""
-
-    path: str
-    lines: CompactIndex
-    ids: tuple[str, ...] | None
-
-
-class SentencePlaces(Sequence[str]):
-    """The place of each sentence, made only when it is asked for; sentences on lines that follow each other take no memory."""
-
-    def __init__(self, files: Iterable[PlacesInFile] = ()) -> None:
-        self.files: list[PlacesInFile] = []
-        self._ends: list[int] = []
-        for places in files:
-            self._append(places)
-
-    def add(self, bank: Treebank) -> None:
-        """Add the sentences of a block."""
-        for origin in bank.origins or (Origin("", np.zeros(len(bank), dtype=np.int64)),):
-            self._append(PlacesInFile(origin.path, CompactIndex.of(origin.line), origin.ids))
-
-    def merge(self, other: SentencePlaces) -> None:
-        """Add the sentences that follow."""
-        for places in other.files:
-            self._append(places)
-
-    def _append(self, new: PlacesInFile) -> None:
-        if not len(new.lines):
-            return
-        n_before = len(self)
-        last = self.files[-1] if self.files else None
-        if last is not None and (last.path, last.ids, new.ids) == (new.path, None, None) and new.lines.follows(last.lines):
-            self.files.pop()
-            self._ends.pop()
-            new = new._replace(lines=CompactIndex.concatenate([last.lines, new.lines]))
-            n_before -= len(last.lines)
-        self.files.append(new)
-        self._ends.append(n_before + len(new.lines))
-
-    def is_same(self, other: SentencePlaces) -> bool:
-        """Whether all sentences have the same places, which need not be spelt out for that."""
-        if self is other:
-            return True
-        if self._ends != other._ends:
-            return False
-        pairs = zip(self.files, other.files, strict=True)
-        return all((a.path, a.ids) == (b.path, b.ids) and a.lines.is_same(b.lines) for a, b in pairs)
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        numbers = range(len(self))[index]
-        if isinstance(numbers, range):
-            return [self[number] for number in numbers]
-        file = bisect_right(self._ends, numbers)
-        path, lines, ids = self.files[file]
-        number = numbers - (self._ends[file - 1] if file else 0)
-        line = int(lines.numbers[number])
-        return named_place(path, line, None if ids is None else ids[number]) if line else f"tree {numbers + 1}"

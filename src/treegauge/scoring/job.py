@@ -27,8 +27,6 @@ from treegauge.scoring.inputs import (
     Trees,
     paired_files,
     path_of,
-    return_free_memory,
-    share_one_heap,
     trees_of,
 )
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees
@@ -123,15 +121,9 @@ class ScoringJob:
         return [self._count(files, request, engine) for files in every]
 
     def _count(self, files: Sequence[tuple[Trees, Trees]], request: Request, engine: Engine) -> SystemTotal:
-        is_large = sum(_bytes_of(side) for sides in files for side in sides) > LARGE_BYTES
-        if is_large:
-            share_one_heap()
         if engine.in_process and (counted := _count_by_kernels(files, request, self._reading)) is not None:
             return counted, _inputs_of(files, self._reading)
-        found = _count_trees(files, request, engine), _inputs_of(files, self._reading)
-        if is_large:
-            return_free_memory()
-        return found
+        return _count_trees(files, request, engine), _inputs_of(files, self._reading)
 
     @property
     def _reading(self) -> ReadOptions:
@@ -143,8 +135,6 @@ class ScoringJob:
         for system, (found, inputs) in zip(self.systems, counted, strict=True):
             of_metrics = zip(self.names, found.counts.of_metrics, strict=True)
             results += [_result(system, name, each, found.counts, found.digests, inputs) for name, each in of_metrics]
-        if sum(result.sentences.compact_rows.nbytes for result in results if result.sentences is not None) > LARGE_BYTES:
-            return_free_memory()
         return results
 
 
@@ -160,7 +150,7 @@ def _count_trees(files: Sequence[tuple[Trees, Trees]], request: Request, engine:
 
 
 LARGE_BYTES = 32 << 20
-"""For files larger than this together, freed memory is returned to the system."""
+"""Gold trees of a file that is larger than this are read again for every system."""
 
 
 def _bytes_of(trees: Trees) -> int:

@@ -138,7 +138,7 @@ class Result:
     @property
     def dropped_by_evalb(self) -> list[int]:
         """The numbers (from 0) of the gold sentences that EVALB would read but not score; empty if EVALB was not asked."""
-        verdicts = None if self.sentences is None else self.sentences.compact_evalb
+        verdicts = None if self.sentences is None else self.sentences.evalb
         return [] if verdicts is None else np.flatnonzero(verdicts > 0).tolist()
 
     @property
@@ -179,8 +179,7 @@ class Result:
     def per_sentence(self) -> Iterator[dict[str, Any]]:
         """For each sentence that was scored its number (from 0), place, length, counts and rates, as plain data."""
         sentences = self.scored_sentences
-        rows = (row for block in sentences.compact_rows.blocks() for row in block)
-        for number, row in zip(sentences.index.tolist(), rows, strict=True):
+        for number, row in zip(sentences.index.tolist(), sentences.rows, strict=True):
             values = row.tolist()
             record: dict[str, Any] = {"sentence": number, "place": sentences.places[number]}
             record["length"] = int(sentences.length[number])
@@ -314,8 +313,6 @@ def plain_count(value: Any) -> Any:
 
 RESULT_SCHEMA = "treegauge.result/2"
 SCORES_SCHEMA = "treegauge.scores/2"
-"""Version 2 numbers sentences from 1; version 1, which can still be read, from 0."""
-SCHEMAS_OF_VERSION_1 = frozenset({"treegauge.result/1", "treegauge.scores/1"})
 
 
 def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, Any]:

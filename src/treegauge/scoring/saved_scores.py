@@ -12,7 +12,7 @@ import json
 import math
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -23,15 +23,13 @@ from numpy.typing import NDArray
 from treegauge.alignment.notes import Note
 from treegauge.errors import FormatError, InputError
 from treegauge.io.writing import write_chunks
-from treegauge.metrics.compact_rows import BitSets, CompactIndex, CompactRows, narrow
+from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.scoring.inputs import SentencePlaces
 from treegauge.scoring.result import (
     RESULT_SCHEMA,
-    SCHEMAS_OF_VERSION_1,
     SCORES_SCHEMA,
     Inputs,
     IntervalOptions,
@@ -39,7 +37,7 @@ from treegauge.scoring.result import (
     Result,
     result_to_dict,
 )
-from treegauge.scoring.sentence_rows import Sentences
+from treegauge.scoring.sentence_rows import SentencePlaces, Sentences
 from treegauge.scoring.signature import Signature
 
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"
@@ -56,71 +54,40 @@ def save_scores(results: Sequence[Result], path: str) -> None:
         number = next((number for number, known in enumerate(places) if _are_same(known, of_result)), len(places))
         places += [of_result] if number == len(places) else []
         documents.append({**result_to_dict(result), "places": number})
+    document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": list(map(list, places))}
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        with _member(file, _DOCUMENT, _BYTES_OF_PLACE * sum(map(len, places))) as member:
-            member.writelines(piece.encode("utf-8", "surrogatepass") for piece in _document(documents, places))
+    with zipfile.ZipFile(buffer, "w") as file:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+        _write_member(file, _DOCUMENT, text.encode("utf-8", "surrogatepass"))
         for number, result in enumerate(results):
-            _write_sentences(file, number, result.scored_sentences)
+            for name, array in _arrays(result.scored_sentences).items():
+                content = io.BytesIO()
+                np.save(content, array, allow_pickle=False)
+                _write_member(file, f"{number}.{name}.npy", content.getvalue())
     write_chunks([buffer.getvalue()], path)
-
-
-_BYTES_OF_PLACE = 400
-"""More than most places take as text: a guess tells whether the document may be too large for a plain zip file."""
-_PLACES = 1 << 12
-"""The places that are spelt out at once."""
 
 
 def _are_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     if isinstance(ours, SentencePlaces) and isinstance(theirs, SentencePlaces):
         return ours.is_same(theirs)
-    return len(ours) == len(theirs) and all(one == other for one, other in zip(ours, theirs, strict=True))
+    return list(ours) == list(theirs)
 
 
-def _document(results: Sequence[dict[str, Any]], places: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The JSON of results and of the places of their sentences, piece by piece."""
-    head = json.dumps({"schema": SCORE_FILE_SCHEMA, "results": results}, ensure_ascii=False, allow_nan=False)
-    yield f'{head[:-1]}, "places": ['
-    for number, of_result in enumerate(places):
-        yield ", [" if number else "["
-        for first in range(0, len(of_result), _PLACES):
-            listed = json.dumps(list(of_result[first : first + _PLACES]), ensure_ascii=False)
-            yield (", " if first else "") + listed[1:-1]
-        yield "]"
-    yield "]}"
-
-
-def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -> None:
-    """Write the rows of a result, and all that belongs to its sentences, as arrays."""
-    rows = sentences.compact_rows
-    if rows.dtype.kind == "O":
-        for part, array in _with_prefix("rows", integers_to_arrays(rows[:])).items():
-            _write_array(file, f"{number}.{part}", array)
-    else:
-        with _member(file, f"{number}.rows.npy", rows.shape[0] * rows.shape[1] * rows.dtype.itemsize) as member:
-            header = {"descr": np.lib.format.dtype_to_descr(rows.dtype), "fortran_order": False, "shape": rows.shape}
-            np.lib.format.write_array_header_1_0(member, header)
-            for block in rows.blocks():
-                member.write(block.tobytes())
-    columns = {"index": sentences.index, "length": sentences.length, "status": sentences.status}
-    columns |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
-    columns |= {} if sentences.bits is None else _with_prefix("reproduced", _arrays_of_bits(sentences.bits))
-    for name, array in columns.items():
-        _write_array(file, f"{number}.{name}", array)
-
-
-def _write_array(file: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
-    with _member(file, f"{name}.npy", array.nbytes) as member:
-        np.save(member, array, allow_pickle=False)
-
-
-def _member(file: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
-    """A member of the zip file, of about that size, to write to; its date is fixed, so that the same scores give the same bytes."""
+def _write_member(file: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Write a member of the zip file; its date is fixed, so that the same scores give the same bytes."""
     info = zipfile.ZipInfo(name)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o600 << 16
-    info.file_size = size
-    return file.open(info, "w")
+    file.writestr(info, content)
+
+
+def _arrays(sentences: Sentences) -> dict[str, NDArray[Any]]:
+    """The rows of a result, and all that belongs to its sentences, by name."""
+    is_plain = sentences.rows.dtype.kind != "O"
+    arrays = {"rows": sentences.rows} if is_plain else _with_prefix("rows", integers_to_arrays(sentences.rows))
+    arrays |= {"index": sentences.index, "length": sentences.length, "status": sentences.status}
+    arrays |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
+    return arrays | ({} if sentences.bits is None else _with_prefix("reproduced", _arrays_of_bits(sentences.bits)))
 
 
 def _arrays_of_bits(bits: BitSets) -> dict[str, NDArray[Any]]:
@@ -207,50 +174,28 @@ def _result(file: zipfile.ZipFile, number: int, data: dict[str, Any], places: li
         return {part: array(f"{name}.{part}") for part in parts} if f"{number}.{name}.shape.npy" in names else None
 
     of_objects, bits = integers("rows"), integers("reproduced")
-    if of_objects is None:
-        with file.open(f"{number}.rows.npy") as member:
-            rows = _read_rows(member)
-    else:
-        rows = CompactRows.of(integers_from_arrays(of_objects))
     sentences = Sentences(
-        compact_rows=rows,
-        compact_index=CompactIndex.of(array("index").astype(np.int64)),
-        compact_length=narrow(array("length")),
-        compact_status=narrow(array("status")),
+        rows=array("rows") if of_objects is None else integers_from_arrays(of_objects),
+        index=array("index").astype(np.int64),
+        length=array("length").astype(np.int64),
+        status=array("status").astype(np.int64),
         places=places[int(data["places"])],
-        compact_evalb=narrow(array("evalb")) if f"{number}.evalb.npy" in names else None,
-        bits=None if bits is None else BitSets(narrow(bits["sizes"]), bits["bytes"]),
+        evalb=array("evalb").astype(np.int64) if f"{number}.evalb.npy" in names else None,
+        bits=None if bits is None else BitSets(bits["sizes"].astype(np.int32), bits["bytes"]),
     )
-    n_rows, n_gold = len(sentences.compact_index), len(sentences.places)
-    if len(rows) != n_rows or {len(sentences.compact_length), len(sentences.compact_status)} != {n_gold}:
-        raise ValueError("arrays of unequal length")
-    if sentences.bits is not None and (len(sentences.bits), int(sentences.bits.sizes.sum(dtype=np.int64))) != (
-        n_rows,
-        len(sentences.bits.content),
-    ):
-        raise ValueError("sets of bits of another length than the rows")
+    _check_lengths(sentences)
     return replace(result_from_dict(data), sentences=sentences)
 
 
-_BLOCK_BYTES = 1 << 22
-
-
-def _read_rows(member: IO[bytes]) -> CompactRows:
-    """Rows (sentences, columns) from a NumPy file, block by block."""
-    version = np.lib.format.read_magic(member)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, is_fortran, dtype = header(member)
-    if len(shape) != 2 or is_fortran or dtype.kind not in "iufb":
-        raise ValueError(f"rows of shape {shape} and type {dtype}")
-    n_rows, n_columns = shape
-    width = n_columns * dtype.itemsize
-    step = max(_BLOCK_BYTES // max(width, 1), 1)
-    blocks: list[CompactRows] = []
-    for first in range(0, max(n_rows, 1), step):
-        size = min(step, n_rows - first)
-        content = member.read(size * width)
-        blocks.append(CompactRows.of(np.frombuffer(content, dtype=dtype).reshape(size, n_columns)))
-    return CompactRows.concatenate(blocks)
+def _check_lengths(sentences: Sentences) -> None:
+    rows, n_rows, n_gold = sentences.rows, len(sentences.index), len(sentences.places)
+    if rows.ndim != 2 or rows.dtype.kind not in "iufbO":
+        raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
+    if len(rows) != n_rows or {len(sentences.length), len(sentences.status)} != {n_gold}:
+        raise ValueError("arrays of unequal length")
+    bits = sentences.bits
+    if bits is not None and (len(bits), int(bits.sizes.sum(dtype=np.int64))) != (n_rows, len(bits.content)):
+        raise ValueError("sets of bits of another length than the rows")
 
 
 def integers_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Rows:
@@ -276,7 +221,7 @@ def results_from_json(text: str) -> list[Result]:
         raise FormatError(f"not JSON: {error}", path="<result>") from None
     data = cast("dict[str, Any]", data) if isinstance(data, dict) else {"schema": None}
     schema = data.get("schema")
-    if schema not in (RESULT_SCHEMA, SCORES_SCHEMA, *SCHEMAS_OF_VERSION_1):
+    if schema not in (RESULT_SCHEMA, SCORES_SCHEMA):
         raise FormatError(f"not a result of treegauge score: the schema is {schema!r}, not {RESULT_SCHEMA!r}", path="<result>")
     try:
         items: list[dict[str, Any]] = data["results"] if "results" in data or schema == SCORES_SCHEMA else [data]
@@ -292,7 +237,6 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
     cutoff, inputs, evalb = data["cutoff"], data["inputs"], data["evalb"]
     names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
     columns = tuple(data["counts"])
-    first = 0 if data["schema"] in SCHEMAS_OF_VERSION_1 else 1
     return Result(
         system=data["system"],
         metric=data["metric"],
@@ -301,19 +245,19 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
         total=_part_from(data),
         short=_part_from(cutoff, cutoff["length"]),
         signature=Signature.from_dict(data["signature"]),
-        notes=tuple(_note(note, first) for note in data["notes"]),
+        notes=tuple(_note(note) for note in data["notes"]),
         evalb=None if evalb is None else EvalbOutcome(**{name: evalb[name] for name in names}),
         inputs=None if inputs is None else Inputs(tuple(inputs["gold"]), tuple(inputs["test"]), inputs["reading"]),
         definition=_definition(data["metric"], data["signature"]["options"]),
         confidence=IntervalOptions(**data["confidence"]) if "confidence" in data else None,
-        sentences=_sentences_from(data, columns, first) if "per_sentence" in data else None,
+        sentences=_sentences_from(data, columns) if "per_sentence" in data else None,
     )
 
 
-def _note(data: Mapping[str, Any], first: int) -> Note:
-    """A note from plain data, where ``first`` is the number of the first sentence."""
+def _note(data: Mapping[str, Any]) -> Note:
+    """A note from plain data, in which the first sentence has number 1."""
     number: int | None = data["sentence"]
-    values: dict[str, Any] = {**data, "sentence": -1 if number is None or number < first else number - first}
+    values: dict[str, Any] = {**data, "sentence": -1 if number is None else number - 1}
     return Note(**values)
 
 
@@ -331,8 +275,8 @@ def _part_from(data: Mapping[str, Any], length: int | None = None) -> Part:
     return Part(data["sentences"], data["counts"], rates, length, {name: (low, high) for name, (low, high) in ends.items()})
 
 
-def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...], first: int) -> Sentences:
-    records = [{**record, "sentence": record["sentence"] - first} for record in data["per_sentence"]]
+def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...]) -> Sentences:
+    records = [{**record, "sentence": record["sentence"] - 1} for record in data["per_sentence"]]
     status = np.array(data["status"], dtype=np.int64)
     length = np.zeros(len(status), dtype=np.int64)
     places = [f"sentence {number + 1}" for number in range(len(status))]
@@ -344,5 +288,4 @@ def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...], first: in
     rows = np.empty((len(counts), len(columns)), dtype=object if is_nested else np.float64)
     for number, row in enumerate(counts):
         rows[number] = row
-    index = CompactIndex.of(np.array([record["sentence"] for record in records], dtype=np.int64))
-    return Sentences(CompactRows.of(rows), index, narrow(length), narrow(status), places)
+    return Sentences(rows, np.array([record["sentence"] for record in records], dtype=np.int64), length, status, places)

@@ -1,22 +1,20 @@
-"""The rows of one system by one metric: their sums, and, if they are kept, the rows of all sentences, stored compactly."""
+"""The rows of one system by one metric: their sums, and, if they are kept, the rows and places of all sentences."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import accumulate, chain, groupby
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treegauge.metrics.compact_rows import BitSets, CompactIndex, CompactRows, narrow
+from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int64
-
-Numbers = NDArray[Any]
-"""Integers in the narrowest type that holds them."""
+from treegauge.trees.treebank import Int64, Origin, Treebank, named_place
 
 
 class MetricCounts:
@@ -31,10 +29,10 @@ class MetricCounts:
         self.metric, self.preset, self.pairing_preset = metric, preset, metric.preset_for(preset)
         self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
         self.n_total = self.n_short = 0
-        self.rows: list[CompactRows] = []
-        self.index: list[CompactIndex] = []
-        self.length: list[Numbers] = []
-        self.status: list[Numbers] = []
+        self.rows: list[Rows] = []
+        self.index: list[Int64] = []
+        self.length: list[Int64] = []
+        self.status: list[Int64] = []
         self.reproduced: list[BitSets] = []
 
     def add(self, rows: Rows, index: Int64, length: Int64) -> None:
@@ -47,38 +45,23 @@ class MetricCounts:
 
     def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: BitSets | Rows | None) -> None:
         """Keep rows; ``length`` and ``status`` are of all gold sentences of the block."""
-        self.rows.append(CompactRows.of(rows))
-        self.index.append(CompactIndex.of(index))
-        self.length.append(narrow(length))
-        self.status.append(narrow(status))
+        self.rows.append(_narrow(rows))
+        self.index.append(index)
+        self.length.append(length)
+        self.status.append(status)
         if reproduced is not None:
             self.reproduced.append(BitSets.of(reproduced))
-        if len(self.rows) == _MOST_BLOCKS:
-            # A first block that is large already is copied only when the others together are as large.
-            self.join(1 if sum(map(len, self.rows[1:])) < len(self.rows[0]) else 0)
 
-    def join(self, first: int = 0) -> None:
-        """Join all blocks into one, or all from the ``first`` on."""
-        if len(self.rows) <= first + 1:
-            return
-        self.rows[first:] = [CompactRows.concatenate(self.rows[first:])]
-        self.index[first:] = [CompactIndex.concatenate(self.index[first:])]
-        self.length[first:] = [np.concatenate(self.length[first:])]
-        self.status[first:] = [np.concatenate(self.status[first:])]
-        if self.reproduced:
-            self.reproduced[first:] = [BitSets.concatenate(self.reproduced[first:])]
-
-    def sentences(self, places: Sequence[str], evalb_status: Sequence[Numbers] = ()) -> Sentences:
+    def sentences(self, places: Sequence[str], evalb_status: Sequence[Int64] = ()) -> Sentences:
         """The rows that were kept, with the place of each gold sentence and, if EVALB was asked, its status of each."""
-        self.join()
         return Sentences(
-            compact_rows=self.rows[0] if self.rows else CompactRows.of(np.zeros((0, len(self.metric.columns)))),
-            compact_index=self.index[0] if self.index else CompactIndex(range(0)),
-            compact_length=join_blocks(self.length),
-            compact_status=join_blocks(self.status),
+            rows=np.concatenate(self.rows) if self.rows else np.zeros((0, len(self.metric.columns))),
+            index=join_blocks(self.index),
+            length=join_blocks(self.length),
+            status=join_blocks(self.status),
             places=places,
-            compact_evalb=join_blocks(evalb_status) if evalb_status else None,
-            bits=self.reproduced[0] if self.reproduced else None,
+            evalb=join_blocks(evalb_status) if evalb_status else None,
+            bits=BitSets.concatenate(self.reproduced) if self.reproduced else None,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -97,59 +80,90 @@ class MetricCounts:
         self.reproduced += other.reproduced
 
 
+def _narrow(rows: Rows) -> Rows:
+    """The rows, with 32 bits for integers that fit."""
+    fits = rows.dtype == np.int64 and max(int(rows.max(initial=0)), -int(rows.min(initial=0))) <= np.iinfo(np.int32).max
+    return rows.astype(np.int32) if fits else rows
+
+
+def join_blocks(blocks: Sequence[Int64]) -> Int64:
+    """Blocks of numbers as one array."""
+    return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Sentences:
     """The sentences behind a result: a row of counts for each that was scored.
 
     ``index`` has the number (from 0) of each row's gold sentence. For every gold sentence, scored or not, there are ``length``,
     ``status`` (0 scored, 1 does not match, 2 no parse), ``places`` (where it was read) and, if EVALB was asked, ``evalb``, its
-    status of the sentence (0 scored, 1 error, 2 no parse, -1 no line). ``reproduced`` belongs to the rows, see
-    :meth:`treegauge.metrics.metric.Metric.reproduced`. All arrays are stored compactly (``compact_rows`` and so on, ``bits``) and
-    expanded when they are first used.
+    status of the sentence (0 scored, 1 error, 2 no parse, -1 no line). ``reproduced`` (as sets of ``bits``) belongs to the rows,
+    see :meth:`treegauge.metrics.metric.Metric.reproduced`.
     """
 
-    compact_rows: CompactRows
-    compact_index: CompactIndex
-    compact_length: NDArray[Any]
-    compact_status: NDArray[Any]
+    rows: Rows
+    index: Int64
+    length: Int64
+    status: Int64
     places: Sequence[str]
-    compact_evalb: NDArray[Any] | None = None
+    evalb: Int64 | None = None
     bits: BitSets | None = None
-
-    @cached_property
-    def rows(self) -> Rows:
-        rows = self.compact_rows[:]
-        rows.flags.writeable = False  # a change would not reach the compact rows
-        return rows
-
-    @cached_property
-    def index(self) -> Int64:
-        return self.compact_index.array()
-
-    @cached_property
-    def length(self) -> Int64:
-        return self.compact_length.astype(np.int64)
-
-    @cached_property
-    def status(self) -> Int64:
-        return self.compact_status.astype(np.int64)
-
-    @cached_property
-    def evalb(self) -> Int64 | None:
-        return None if self.compact_evalb is None else self.compact_evalb.astype(np.int64)
 
     @cached_property
     def reproduced(self) -> Rows | None:
         return None if self.bits is None else self.bits.integers()
 
 
-_MOST_BLOCKS = 16
-"""The number of blocks of rows that are joined into one. Many small blocks, scattered among those of the trees, would keep the
-allocator from returning the memory of the trees."""
+class SentencePlaces(Sequence[str]):
+    """The place of each sentence, made only when it is asked for."""
+
+    def __init__(self) -> None:
+        self._origins: list[Origin] = []
+        self._ends: list[int] | None = None
+
+    def add(self, bank: Treebank) -> None:
+        """Add the sentences of a block."""
+        self._origins += bank.origins or (Origin("", np.zeros(len(bank), dtype=np.int64)),)
+        self._ends = None
+
+    def merge(self, other: SentencePlaces) -> None:
+        """Add the sentences that follow."""
+        self._origins += other._origins
+        self._ends = None
+
+    def _files(self) -> tuple[list[Origin], list[int]]:
+        """Each file once, and the number of sentences up to its end."""
+        if self._ends is None:
+            grouped = groupby((origin for origin in self._origins if len(origin.line)), lambda one: (one.path, one.ids is None))
+            self._origins = [_join_origins(path, list(group)) for (path, _), group in grouped]
+            self._ends = list(accumulate(len(origin.line) for origin in self._origins))
+        return self._origins, self._ends
+
+    def is_same(self, other: SentencePlaces) -> bool:
+        """Whether all sentences have the same places, which need not be spelt out for that."""
+        (ours, our_ends), (theirs, their_ends) = self._files(), other._files()
+        pairs = zip(ours, theirs, strict=False)
+        same = ((a.path, a.ids) == (b.path, b.ids) and np.array_equal(a.line, b.line) for a, b in pairs)
+        return self is other or (our_ends == their_ends and all(same))
+
+    def __len__(self) -> int:
+        return sum(len(origin.line) for origin in self._origins)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        numbers = range(len(self))[index]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        files, ends = self._files()
+        file = bisect_right(ends, numbers)
+        number = numbers - (ends[file - 1] if file else 0)
+        path, line, ids = files[file].path, int(files[file].line[number]), files[file].ids
+        return named_place(path, line, None if ids is None else ids[number]) if line else f"tree {numbers + 1}"
 
 
-def join_blocks(blocks: Sequence[Numbers]) -> Numbers:
-    """Blocks of numbers as one array; a single block is not copied."""
-    if len(blocks) == 1:
-        return blocks[0]
-    return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64)
+def _join_origins(path: str, origins: Sequence[Origin]) -> Origin:
+    ids = [origin.ids for origin in origins if origin.ids is not None]
+    return Origin(path, join_blocks([origin.line for origin in origins]), tuple(chain(*ids)) if ids else None)

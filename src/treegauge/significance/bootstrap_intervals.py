@@ -18,7 +18,6 @@ import numpy as np
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.compact_rows import BLOCK, CompactColumn, CompactRows
 from treegauge.scoring.counts import no_progress
 from treegauge.scoring.result import IntervalOptions, Part, Result, Scores
 from treegauge.significance.resampling import (
@@ -138,7 +137,7 @@ def bootstrap(
 class _Drawing(NamedTuple):
     """A bootstrap to draw: the distinct columns, the positions of each system's columns among them, and the rates of sums."""
 
-    columns: CompactRows
+    columns: Floats
     places: list[list[int]]
     is_exact: bool
     rates_of: Callable[[Floats], Floats]
@@ -157,27 +156,19 @@ def _draw(drawing: _Drawing, blocks: range) -> list[list[Floats]]:
     return samples
 
 
-def _distinct_columns(paired: PairedColumns) -> tuple[CompactRows, list[list[int]]]:
+def _distinct_columns(paired: PairedColumns) -> tuple[Floats, list[list[int]]]:
     """Each distinct column once (gold counts are the same for all systems), and the positions of each system's columns."""
     numbers: dict[bytes, int] = {}
-    distinct: list[CompactColumn] = []
+    distinct: list[Floats] = []
     places: list[list[int]] = []
     for of_system in paired.columns:
         places.append([])
-        for column in of_system.columns:
-            number = numbers.setdefault(_digest(column), len(numbers))
+        for column in of_system.T:
+            number = numbers.setdefault(hashlib.sha256(np.ascontiguousarray(column).data).digest(), len(numbers))
             if number == len(distinct):
                 distinct.append(column)
             places[-1].append(number)
-    return CompactRows(distinct, np.dtype(np.float64), len(paired)), places
-
-
-def _digest(column: CompactColumn) -> bytes:
-    """A hash of the column's cells as floats."""
-    digest = hashlib.sha256()
-    for first in range(0, len(column), BLOCK):
-        digest.update(column[first : first + BLOCK].astype(np.float64).data)
-    return digest.digest()
+    return np.stack(distinct, axis=1) if distinct else np.zeros((len(paired), 0)), places
 
 
 def interval(observed: float, samples: Floats, without_one: Floats, *, level: float, method: str) -> Interval:

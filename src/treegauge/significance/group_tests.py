@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Protocol, Self, TypedDict, TypeVar
+from typing import Protocol, TypedDict, TypeVar
 
 import numpy as np
 
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError
-from treegauge.metrics.compact_rows import BitSets, CompactRows
+from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.hogenhout import crossing_histogram, rows_of_bits
-from treegauge.metrics.metric import Rates, total_of
+from treegauge.metrics.metric import Rates, Rows, total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
 from treegauge.significance.classical import (
@@ -178,7 +178,7 @@ class GroupTests:
             return None
         column = self.table.metric(metric).columns.index("TTB")
         rows = self.table.rows(metric)
-        brackets = [_of_sentences(rows[system].only([column]), sentences) for system in (a, b)]
+        brackets = [_of_sentences(rows[system][:, column], sentences) for system in (a, b)]
         sets = [_of_sentences(reproduced[system], sentences) for system in (a, b)]
         cells = _cells(sets, brackets)
         real = real_test(cells)
@@ -199,23 +199,16 @@ class GroupTests:
             total = [int(count) for count in total_of(rows)]
             items[system] = dict(zip(metric.columns, total, strict=True))
             measures[system] = metric.rates(total)
-            crossing_errors[system] = crossing_histogram(rows.columns[metric.columns.index("CE")][:]).tolist()
+            crossing_errors[system] = crossing_histogram(rows[:, metric.columns.index("CE")]).tolist()
         return items, measures, crossing_errors
 
 
-class _OfSentences(Protocol):
-    """A sequence of rows or sets, one for each sentence."""
-
-    def __len__(self) -> int: ...
-    def take(self, places: Int64, /) -> Self: ...
-
-
-Kept = TypeVar("Kept", bound=_OfSentences)
+Kept = TypeVar("Kept", Rows, BitSets)
 
 
 def _of_sentences(kept: Kept, sentences: Int64) -> Kept:
     """The rows or sets of some of the sentences."""
-    return kept if len(sentences) == len(kept) else kept.take(sentences)
+    return kept if len(sentences) == len(kept) else kept[sentences]
 
 
 def _is_lower_better(name: Name) -> bool:
@@ -232,13 +225,8 @@ def _sign_tests(paired: PairedColumns, a: int, b: int, names: Sequence[Name]) ->
     return {name: of_name.test() for name, of_name in counts.items()}
 
 
-def _cells(sets: Sequence[BitSets], brackets: Sequence[CompactRows]) -> Cells:
+def _cells(sets: Sequence[BitSets], brackets: Sequence[Rows]) -> Cells:
     """YY, YN, NY and NN of all sentences, given the brackets that each system reproduced and the numbers of brackets (TTB)."""
-    total = np.zeros(4, dtype=np.int64)
-    blocks = zip(*(of_system.blocks() for of_system in sets), strict=True)
-    counts = zip(*(of_system.blocks() for of_system in brackets), strict=True)
-    for (ours, theirs), (our_brackets, their_brackets) in zip(blocks, counts, strict=True):
-        if not np.array_equal(our_brackets, their_brackets):
-            raise MismatchError("the two systems were not scored against the same treebank brackets")
-        total += rows_of_bits(ours, theirs, our_brackets[:, 0].astype(np.int64)).sum(axis=0)
-    return Cells(*total.tolist())
+    if not np.array_equal(brackets[0], brackets[1]):
+        raise MismatchError("the two systems were not scored against the same treebank brackets")
+    return Cells(*rows_of_bits(sets[0], sets[1], brackets[0].astype(np.int64)).sum(axis=0).tolist())

@@ -84,7 +84,8 @@ class CompareOptions:
         """The names of all metrics whose scores the comparison needs; on discontinuous trees, only those defined for them."""
         compared = list(self.metrics or compared_metrics(discontinuous=discontinuous))
         brackets = brackets_metric(compared) or BRACKETS_METRIC
-        return list(dict.fromkeys([*compared, brackets, *(of_structure(brackets, label) for label in self.structure)]))
+        structures = [brackets, *(of_structure(brackets, label) for label in self.structure)] if self.structure else []
+        return list(dict.fromkeys([*compared, *structures]))
 
 
 def compare(

@@ -13,7 +13,6 @@ import numpy as np
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UsageError
-from treegauge.metrics.compact_rows import BLOCK, CompactRows
 from treegauge.scoring.counts import no_progress
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
@@ -83,7 +82,8 @@ def randomisation(
     """
     if not len(paired):
         raise UsageError("there are no sentences to test on")
-    moving, sentences = _differing(paired.columns[a], paired.columns[b])
+    differs = paired.columns[a] != paired.columns[b]
+    moving, sentences = np.flatnonzero(differs.any(axis=0)), np.flatnonzero(differs.any(axis=1))
     rates_a, rates_b = paired.observed(a), paired.observed(b)
     difference = rates_b - rates_a
     n = len(sentences)
@@ -112,18 +112,6 @@ class _Swapping(NamedTuple):
     seed: int
 
 
-def _differing(a: CompactRows, b: CompactRows) -> tuple[Int64, Int64]:
-    """The columns in which some sentence differs, and the sentences that differ in some column."""
-    n_rows, n_columns = a.shape
-    columns, sentences = np.zeros(n_columns, dtype=np.bool_), np.zeros(n_rows, dtype=np.bool_)
-    for number, (ours, theirs) in enumerate(zip(a.columns, b.columns, strict=True)):
-        for first in range(0, n_rows, BLOCK):
-            differs = ours[first : first + BLOCK] != theirs[first : first + BLOCK]
-            sentences[first : first + BLOCK] |= differs
-            columns[number] |= differs.any()
-    return np.flatnonzero(columns), np.flatnonzero(sentences)
-
-
 def _swap(swapping: _Swapping, blocks: range) -> tuple[Int64, int]:
     """The hits of each rate in some blocks of swaps, and the number of swaps."""
     hits = np.zeros(len(swapping.least), dtype=np.int64)
@@ -144,20 +132,20 @@ class _SwappedSystems:
     def __init__(self, paired: PairedColumns, a: int, b: int, sentences: Int64, moving: Int64) -> None:
         self._paired, self._moving, self._sentences = paired, moving, sentences
         self._total_a, self._total_b = paired.total(a), paired.total(b)
-        ours, theirs = (paired.columns[system].only(moving.tolist()) for system in (a, b))
+        ours, theirs = (paired.columns[system][:, moving] for system in (a, b))
         if paired.exact:
-            moved = _difference(ours, theirs)
+            moved = theirs - ours
             self._moved = WeightedSums(moved, exact=True)
             # If all swaps are enumerated, they are those of the few sentences that differ.
-            self._few_moved = moved.take(sentences[:_FEW]).floats()
+            self._few_moved = moved[sentences[:_FEW]]
             return
         self._large = None
         if len(sentences) * len(moving) > MOST_INEXACT:
             self._large = WeightedSums(ours, exact=False), WeightedSums(theirs, exact=False)
             return
-        self._a, self._b = (np.ascontiguousarray(columns.take(sentences).floats()) for columns in (ours, theirs))
+        self._a, self._b = (np.ascontiguousarray(columns[sentences]) for columns in (ours, theirs))
         others = np.setdiff1d(np.arange(len(paired)), sentences)
-        self._same = np.ascontiguousarray(ours.take(others).floats()).sum(axis=0)
+        self._same = np.ascontiguousarray(ours[others]).sum(axis=0)
 
     def difference(self, swaps: Floats | Bits) -> Floats:
         """B's rates minus A's after each of the swaps, which are of all sentences (as bits) or of those that differ."""
@@ -187,9 +175,3 @@ class _SwappedSystems:
         if isinstance(swaps, Bits):
             return self._moved.of(swaps)
         return swaps @ self._few_moved
-
-
-def _difference(ours: CompactRows, theirs: CompactRows) -> CompactRows:
-    """Their counts minus ours."""
-    blocks = (slice(first, first + BLOCK) for first in range(0, len(ours), BLOCK))
-    return CompactRows.concatenate([CompactRows.of(theirs.floats(block) - ours.floats(block)) for block in blocks])

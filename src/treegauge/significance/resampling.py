@@ -7,8 +7,8 @@ Weights are drawn in blocks, each with its own generator, which depends only on 
 permutations and bootstrap samples are drawn in any order, with any number of threads and for any set of metrics.
 
 Columns are rounded to a grid that is fine enough for any score and coarse enough for float64 to add them without rounding, so that
-the order of a sum and the number of threads do not matter. Columns and weights are stored compactly, and converted to floats a
-block of sentences at a time.
+the order of a sum and the number of threads do not matter. Weights are stored compactly, and converted to floats a block of
+sentences at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.metrics.compact_rows import CompactRows, narrow
 from treegauge.metrics.metric import Floats, Metric, Rows
 
 Progress = Callable[[int], None]
@@ -157,7 +156,7 @@ def _few_weights(generator: np.random.Generator, rounds: int, n: int) -> NDArray
         for first in range(0, n, _MOST_FLOATS):
             drawn = generator.integers(0, n, size=min(_MOST_FLOATS, n - first), dtype=np.int64)
             np.add.at(counts, drawn, 1)
-    return narrow(counts).reshape(rounds, n)
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0)))).reshape(rounds, n)
 
 
 Name = tuple[str, str]
@@ -179,20 +178,19 @@ class PairedColumns:
     """
 
     names: tuple[Name, ...]
-    columns: tuple[CompactRows, ...]
+    columns: tuple[Floats, ...]
     rates_of: Callable[[Floats], Floats]
     exact: bool
 
     @classmethod
-    def of(cls, metric: Metric, rows: Sequence[Rows | CompactRows], *, name: str = "") -> PairedColumns:
+    def of(cls, metric: Metric, rows: Sequence[Rows], *, name: str = "") -> PairedColumns:
         """The rows of one metric for several systems; ``name`` replaces the metric's name in the names of the rates."""
         if not rows:
             raise UsageError("there are no systems to compare")
         if len({len(of_system) for of_system in rows}) > 1:
             lengths = ", ".join(str(len(of_system)) for of_system in rows)
             raise MismatchError(f"paired tests need the same sentences for every system, but there are {lengths} rows")
-        compact = [of_system if isinstance(of_system, CompactRows) else CompactRows.of(of_system) for of_system in rows]
-        columns, exact = metric.compact_columns(compact)
+        columns, exact = metric.float_columns(rows)
         return cls(tuple((name or metric.name, rate) for rate in metric.rate_names), columns, metric.rates_of_sums, exact)
 
     @classmethod
@@ -207,7 +205,7 @@ class PairedColumns:
 
         rates_of = _StackedRates(tuple(part.rates_of for part in parts), tuple(edges))
         systems = range(len(parts[0].columns))
-        columns = tuple(CompactRows.side_by_side([part.columns[system] for part in parts]) for system in systems)
+        columns = tuple(np.concatenate([part.columns[system] for part in parts], axis=1) for system in systems)
         names = tuple(name for part in parts for name in part.names)
         return cls(names, columns, rates_of, all(part.exact for part in parts))
 
@@ -227,11 +225,11 @@ class PairedColumns:
         """Some of the rates of one system for each single sentence: matrices (sentences, names), a block at a time."""
         columns, places = self.columns[system], [self.names.index(name) for name in names]
         for first in range(0, max(len(columns), 1), _SENTENCES):
-            yield self.rates_of(columns.floats(slice(first, first + _SENTENCES)))[:, places]
+            yield self.rates_of(columns[first : first + _SENTENCES])[:, places]
 
     def take(self, sentences: NDArray[np.int64]) -> PairedColumns:
         """Some of the sentences."""
-        return PairedColumns(self.names, tuple(columns.take(sentences) for columns in self.columns), self.rates_of, self.exact)
+        return PairedColumns(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
 
     def leave_one_out(self, system: int, rates: Sequence[int]) -> Floats:
         """Some of the rates of one system, given by their positions, without each of the sentences in turn.
@@ -244,12 +242,12 @@ class PairedColumns:
         firsts = range(0, n_rows, _SENTENCES)
         after = np.zeros((len(firsts) + 1, n_columns))
         for number in reversed(range(len(firsts))):
-            block = columns.floats(slice(firsts[number], firsts[number] + _SENTENCES))
+            block = columns[firsts[number] : firsts[number] + _SENTENCES]
             after[number] = _running_sums(after[number + 1], block[::-1])[-1]
         before = np.zeros(n_columns)
         found = np.empty((len(rates), n_rows))
         for number, first in enumerate(firsts):
-            block = columns.floats(slice(first, first + _SENTENCES))
+            block = columns[first : first + _SENTENCES]
             sums = _running_sums(before, block)
             others = sums[:-1] + _running_sums(after[number + 1], block[::-1])[::-1][1:]
             found[:, first : first + len(block)] = self.rates_of(others)[:, list(rates)].T
@@ -260,36 +258,31 @@ class PairedColumns:
 class WeightedSums:
     """Sums of columns over weighted sentences: ``weights @ columns``, a block of sentences at a time.
 
-    Small columns are converted to floats once. If sums are not ``exact``, this is done up to a larger size, since a sum by blocks
-    may differ in the last bit.
+    Columns of few cells are multiplied at once. If sums are not ``exact``, this is done up to a larger number, since a sum by
+    blocks may differ in the last bit.
     """
 
-    def __init__(self, columns: CompactRows, *, exact: bool) -> None:
-        self._columns = columns
-        n_rows, n_columns = columns.shape
-        is_small = n_rows * n_columns <= (_MOST_FLOATS if exact else MOST_INEXACT)
-        self._floats = np.ascontiguousarray(columns.floats()) if is_small else None
+    def __init__(self, columns: Floats, *, exact: bool) -> None:
+        self._columns = np.ascontiguousarray(columns)
+        self._is_small = columns.size <= (_MOST_FLOATS if exact else MOST_INEXACT)
 
     def of(self, weights: NDArray[Any] | Bits) -> Floats:
         """The sums of some rounds, given the weights (rounds, sentences)."""
         n_rows, n_columns = self._columns.shape
-        if self._floats is not None:
+        if self._is_small:
             few = rounds_at_once(n_rows)
             some = (_floats(weights[first : first + few], 0, n_rows) for first in range(0, len(weights), few))
-            return np.concatenate([of_some @ self._floats for of_some in some])
+            return np.concatenate([of_some @ self._columns for of_some in some])
         sums = np.zeros((len(weights), n_columns))
         step = max(min(_SENTENCES, _MOST_FLOATS // len(weights)) // 8 * 8, 8)
         for first in range(0, n_rows, step):
             last = min(first + step, n_rows)
-            sums += _floats(weights, first, last) @ self._columns.floats(slice(first, last))
+            sums += _floats(weights, first, last) @ self._columns[first:last]
         return sums
 
     def of_all(self) -> Floats:
         """The sums over all sentences, each once."""
-        if self._floats is not None:
-            return self._floats.sum(axis=0, keepdims=True)
-        blocks = (self._columns.floats(slice(first, first + _SENTENCES)) for first in range(0, len(self._columns), _SENTENCES))
-        return sum((block.sum(axis=0, keepdims=True) for block in blocks), np.zeros((1, self._columns.shape[1])))
+        return self._columns.sum(axis=0, keepdims=True)
 
 
 def _floats(weights: NDArray[Any] | Bits, first: int, last: int) -> Floats:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.metrics.compact_rows import BitSets, CompactRows
-from treegauge.metrics.metric import Metric
+from treegauge.metrics.bit_sets import BitSets
+from treegauge.metrics.metric import Metric, Rows
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Int64
 
@@ -49,7 +49,7 @@ class ScoreTable:
         brackets = brackets_metric([*metrics, *self._results])
         self.structure = {label: of_structure(brackets or BRACKETS_METRIC, label) for label in structure}
         self.compared = list(metrics) or [name for name in self._results if name not in self.structure.values()]
-        self.brackets = brackets if brackets in self._results else None
+        self.brackets = brackets if brackets in ({*self.compared, *self._results} if structure else self.compared) else None
         named = [*self.compared, *([self.brackets] if self.brackets else []), *self.structure.values()]
         used: dict[str, None] = dict.fromkeys(named)
         for name in used:
@@ -57,7 +57,7 @@ class ScoreTable:
         results = [result for name in used for result in self.results(name)]
         _check_same_trees(results)
         self.sentences = common_sentences(results, on_mismatch)
-        self.length = self.results(self.compared[0])[0].scored_sentences.compact_length[self.sentences]
+        self.length = self.results(self.compared[0])[0].scored_sentences.length[self.sentences]
 
     def results(self, metric: str) -> list[Result]:
         """The scores of all systems by a metric."""
@@ -81,10 +81,10 @@ class ScoreTable:
             raise UsageError(f"the metric {name} is not known here, so its scores cannot be compared")
         return metric
 
-    def rows(self, metric: str) -> list[CompactRows]:
+    def rows(self, metric: str) -> list[Rows]:
         """The rows of all systems on the common sentences."""
-        found = [(result.scored_sentences.compact_rows, self._places(result)) for result in self.results(metric)]
-        return [rows if places is None else rows.take(places) for rows, places in found]
+        found = [(result.scored_sentences.rows, self._places(result)) for result in self.results(metric)]
+        return [rows if places is None else rows[places] for rows, places in found]
 
     def reproduced(self, metric: str) -> list[BitSets] | None:
         """The treebank brackets of the common sentences that each system reproduced; None if they were not kept."""
@@ -93,13 +93,13 @@ class ScoreTable:
             bits, places = result.scored_sentences.bits, self._places(result)
             if bits is None:
                 return None
-            found.append(bits if places is None else bits.take(places))
+            found.append(bits if places is None else bits[places])
         return found
 
     def _places(self, result: Result) -> Int64 | None:
         """The positions of the rows of the common sentences; None if the result has no others."""
-        index = result.scored_sentences.compact_index
-        return None if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index.array(), self.sentences))
+        index = result.scored_sentences.index
+        return None if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index, self.sentences))
 
     def signature(self, metric: str, system: str) -> str:
         """The signature of a score on the common sentences, which is its own signature if it has no others."""
@@ -158,9 +158,6 @@ def _conditions(result: Result) -> dict[str, Any]:
 
 def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
     """The gold sentences for which all results have a row; a MismatchError if they differ, unless ``on_mismatch`` is ``skip``."""
-    numbers = [result.scored_sentences.compact_index.numbers for result in results]
-    if all(isinstance(of_result, range) and of_result == numbers[0] and len(of_result) for of_result in numbers):
-        return results[0].scored_sentences.compact_index.array()
     indices = [result.scored_sentences.index for result in results]
     common: Int64 = reduce(np.intersect1d, indices)
     for result, index in zip(results, indices, strict=True):

@@ -41,7 +41,7 @@ import numpy as np
 
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.compact_rows import BitSets
+from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
