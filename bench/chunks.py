@@ -12,10 +12,9 @@ from pathlib import Path
 
 from results import machine, save_section
 
-from treegauge.chunks.corpus import categories_of
-from treegauge.chunks.evaluation import evaluate
+from treegauge.chunks.corpus import categories_of, read_chunks
+from treegauge.chunks.entropy import evaluate
 from treegauge.chunks.models import train_models, with_gold_tags
-from treegauge.chunks.reading import read_chunks
 from treegauge.chunks.tagger import HmmTagger
 
 

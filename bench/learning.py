@@ -22,7 +22,7 @@ from results import machine, save_section
 from treegauge.data import own_treebank
 from treegauge.io import read
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
-from treegauge.learning.em import cut_blocks, expect_dense
+from treegauge.learning.reestimation import cut_blocks, expect_dense
 
 SENTENCES, LONGEST, YARDSTICK = 1_000, 40, 40
 

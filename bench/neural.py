@@ -283,7 +283,7 @@ def learning() -> str:
     """Expected counts of 1,000 bracketed sentences, 20 symbols, on the GPU and by the same code on the CPU."""
     import numpy as np
 
-    from treegauge.neural.expectations import expected_rule_counts
+    from treegauge.neural.dense_pcfg import expected_rule_counts
 
     rng = np.random.default_rng(1)
     N, W = 20, 48

@@ -6,10 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.chunks.corpus import Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks, span_row, truth
-from treegauge.chunks.entropy import EntropyCounts, from_candidates, from_iob_marginals, read_candidates
-from treegauge.chunks.evaluation import ChunkScores, conlleval_printout
-from treegauge.chunks.reading import chunk_trees, chunks_of_tree
+from treegauge.chunks.corpus import (
+    Chunk,
+    ChunkedSentence,
+    categories_of,
+    chunk_trees,
+    chunks_of_iob,
+    chunks_of_tree,
+    iob_of_chunks,
+    span_row,
+    truth,
+)
+from treegauge.chunks.entropy import (
+    ChunkScores,
+    EntropyCounts,
+    conlleval_printout,
+    from_candidates,
+    from_iob_marginals,
+    read_candidates,
+)
 from treegauge.data import own_treebank
 from treegauge.errors import FormatError, MismatchError
 from treegauge.trees import Tree

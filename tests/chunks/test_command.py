@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from treegauge.chunks.corpus import Chunk, ChunkedSentence
-from treegauge.chunks.evaluation import evaluate
+from treegauge.chunks.entropy import evaluate
 from treegauge.chunks.models import train_models, with_gold_tags
 from treegauge.data import treebank_path
 

@@ -99,7 +99,7 @@ def by_the_documented_rules(sentences: list[list[tuple[str, str, str]]]) -> list
 
 def test_sixty_random_files_are_scored_by_the_documented_rules(tmp_path: Path) -> None:
     from treegauge.chunks import ChunkScores, conlleval_printout
-    from treegauge.chunks.reading import MarkFile, chunk_file
+    from treegauge.chunks.corpus import MarkFile, chunk_file
 
     for seed in range(60):
         sentences = random_file(seed)

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from treegauge.chunks import tagger as hmm
-from treegauge.chunks.corpus import categories_of
+from treegauge.chunks.corpus import categories_of, chunk_trees
 from treegauge.chunks.models import load_models, save_models, train_models, with_gold_tags
-from treegauge.chunks.reading import chunk_trees
 from treegauge.chunks.tagger import SENTENCE_END, HmmTagger, PosteriorTags
 from treegauge.data import own_treebank
 from treegauge.errors import ModelError

@@ -21,7 +21,7 @@ from treegauge.data import treebank_path
 from treegauge.engines import IN_PROCESS
 from treegauge.grammar import tree_counts
 from treegauge.io import sources
-from treegauge.learning import em as expectation
+from treegauge.learning import reestimation as expectation
 from treegauge.parsing import records
 
 

@@ -10,9 +10,9 @@ from humancheck_helpers import said
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treegauge.humancheck.agreement import all_agreements, cohens_kappa, find_agreement, krippendorffs_alpha, ratings
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import Check
+from treegauge.humancheck.results import all_agreements, cohens_kappa, find_agreement, krippendorffs_alpha, ratings
 
 ANSWERS = st.lists(st.lists(st.sampled_from([None, 0, 1, 2]), min_size=6, max_size=6), min_size=2, max_size=4)
 

@@ -8,8 +8,7 @@ from humancheck_helpers import said, small_check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.humancheck.bracket_changes import BracketChange, correct_tree
-from treegauge.humancheck.corrections import CorrectedTreebank, correct_treebank, treebank_patch
+from treegauge.humancheck.corrections import BracketChange, CorrectedTreebank, correct_tree, correct_treebank, treebank_patch
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import CheckPlan, build_check
 from treegauge.testing.strategies import trees

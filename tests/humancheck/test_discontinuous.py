@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treegauge.errors import FormatError, RequestError
-from treegauge.humancheck.bracket_changes import BracketChange, correct_tree
 from treegauge.humancheck.bracket_ids import BracketId
-from treegauge.humancheck.corrections import correct_treebank, treebank_patch
+from treegauge.humancheck.corrections import BracketChange, correct_tree, correct_treebank, treebank_patch
 from treegauge.humancheck.editing import EDITS, edit_tree, edited_tree
 from treegauge.humancheck.exchange import export_lines, import_file
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule

@@ -16,7 +16,7 @@ from treegauge.cli._group import treegauge
 from treegauge.engines.processes import Processes
 from treegauge.errors import TooLong, TreegaugeError
 from treegauge.grammar.latent.latent_model import LatentModel, save_latent
-from treegauge.learning.latent.training import train_latent
+from treegauge.learning.latent.latent_training import train_latent
 from treegauge.parsing.latent.latent_forest import LatentForest
 
 WORDS = ["Ann saw a big dog .", "the cat met a big bird near the lake .", "Bob heard a big tree ."]

@@ -9,7 +9,7 @@ import pytest
 
 from treegauge.grammar import PCFG
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar
-from treegauge.learning.decoding import decode_brackets
+from treegauge.learning.reestimation import decode_brackets
 from treegauge.parsing import Forest
 
 

@@ -17,8 +17,8 @@ from known_answers import exact_cases
 from treegauge.errors import MismatchError
 from treegauge.grammar import PCFG
 from treegauge.learning import BracketedSentences, DenseGrammar, learnable, random_grammar, reestimate, reestimation_steps
-from treegauge.learning.em import cut_blocks, expect_dense, expect_rules
 from treegauge.learning.kernels import OUT_OF_RANGE, BlockCounts, BlockRules, count_block, new_chart
+from treegauge.learning.reestimation import cut_blocks, expect_dense, expect_rules
 from treegauge.testing.brute_force import all_parses
 from treegauge.trees.tree import Production, Tree
 

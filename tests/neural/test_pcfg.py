@@ -10,7 +10,7 @@ import pytest
 
 from treegauge.errors import UsageError
 from treegauge.learning import BracketedSentences, random_grammar, read_brackets
-from treegauge.learning.em import expect_dense, expect_on_device
+from treegauge.learning.reestimation import expect_dense, expect_on_device
 from treegauge.neural import DensePCFG
 from treegauge.parsing import Forest
 
@@ -47,7 +47,7 @@ def test_counts_as_learning_has_them() -> None:
     sentences = read_brackets(SENTENCES)
     grammar = random_grammar(4, sentences.terminals, 9)
     pytest.importorskip("torch", reason="torch is not installed (extra [torch])")
-    from treegauge.learning.em import cut_blocks
+    from treegauge.learning.reestimation import cut_blocks
 
     exact, found = expect_dense(grammar, cut_blocks(sentences)), expect_on_device(grammar, sentences, "cpu")
     for a, b in zip(exact, found, strict=True):

@@ -12,8 +12,18 @@ import pytest
 from hypothesis import given
 
 import treegauge
-from treegauge.reports.diff_pictures import diff_png, diff_svg
-from treegauge.reports.tree_diff import SystemDiffs, TreeDiff, TreeDiffs, diff, diff_text, diffs, mark_brackets, system_diff_text
+from treegauge.reports.tree_diff import (
+    SystemDiffs,
+    TreeDiff,
+    TreeDiffs,
+    diff,
+    diff_picture,
+    diff_svg,
+    diff_text,
+    diffs,
+    mark_brackets,
+    system_diff_text,
+)
 from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
@@ -118,7 +128,7 @@ def test_hostile_trees_are_drawn(name: str) -> None:
     assert "<script" not in picture
     assert "<img" not in picture
     assert "\x1b" not in diff_text(found)
-    assert diff_png([found]).startswith(b"\x89PNG")
+    assert diff_picture([found], "png").startswith(b"\x89PNG")
     assert "<script" not in found._repr_html_()
 
 
@@ -133,13 +143,13 @@ def test_a_deep_tree_is_drawn_folded() -> None:
 def test_a_picture_too_large_for_png_is_refused() -> None:
     tree = Tree("S", [Tree("N", [f"word{number}"]) for number in range(10_000)])
     with pytest.raises(treegauge.UsageError, match="too large for PNG"):
-        diff_png([TreeDiff(0, "tree 1", tree, None, {}, {})], fold=False)
+        diff_picture([TreeDiff(0, "tree 1", tree, None, {}, {})], "png", fold=False)
 
 
 def test_pictures_have_the_same_bytes_every_time() -> None:
     found = [diff(GOLD, TEST), diff(GOLD, CROSSED)]
     assert diff_svg(found) == diff_svg(found)
-    assert diff_png(found) == diff_png(found)
+    assert diff_picture(found, "png") == diff_picture(found, "png")
 
 
 def test_the_command_draws_the_worst_sentence(files: tuple[str, str]) -> None:

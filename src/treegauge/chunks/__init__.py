@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from treegauge.chunks.corpus import NULL, Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks, truth
-from treegauge.chunks.entropy import EntropyCounts, from_candidates, from_iob_marginals
-from treegauge.chunks.evaluation import ChunkScores, Evaluation, conlleval_printout, entropy_of, evaluate
+from treegauge.chunks.corpus import (
+    NULL,
+    Chunk,
+    ChunkedSentence,
+    categories_of,
+    chunk_trees,
+    chunks_of_iob,
+    chunks_of_tree,
+    iob_of_chunks,
+    read_chunks,
+    truth,
+)
+from treegauge.chunks.entropy import (
+    ChunkScores,
+    EntropyCounts,
+    Evaluation,
+    conlleval_printout,
+    entropy_of,
+    evaluate,
+    from_candidates,
+    from_iob_marginals,
+)
 from treegauge.chunks.models import Models, SequenceModel, load_models, save_models, train_models, with_gold_tags
-from treegauge.chunks.reading import chunk_trees, chunks_of_tree, read_chunks
 from treegauge.chunks.tagger import HmmTagger
 
 __all__ = [

@@ -1,21 +1,44 @@
-"""Sentences cut into chunks: non-recursive pieces of phrases that partition the sentence (Abney 1993).
+"""Sentences cut into chunks: non-recursive pieces of phrases that partition the sentence (Abney 1993); how they are read.
 
 A word outside all chunks is a Null chunk of its own. A chunk candidate (x, i, j) is a category over a span. The spans of a sentence
 of n words are numbered (0,1), (0,2) ... (0,n), (1,2) ...; arrays of values for all candidates have a row per span and a column per
 category.
+
+CoNLL-2000 columns have chunks; those of any other treebank follow Abney's definition. A chunk extends from the beginning of a
+phrase to its head word; complements and modifiers after the head are chunks of their own. A preposition and the noun chunk after it
+are one PP chunk, and so are a chain of auxiliaries and the main verb one VP chunk. Before the head, words, and phrases of words
+only (adjectives, numbers, adverbs), belong to the chunk; a larger phrase, such as a possessor, is a chunk of its own. Other words
+are Null chunks.
+
+:class:`ChunkFile` reads sentences with their chunks, :class:`MarkFile` columns of chunk marks as they are, for conlleval's scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import EncodingError, FormatError, InputError, UnknownName, UsageError
+from treegauge.io import stream
+from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
+from treegauge.io.formats import detect_format
+from treegauge.io.sources import ReadOptions, Source, Text, find_sources
+from treegauge.normalise.heads import HeadRules, head_rules
+from treegauge.normalise.labels import base_label, strip_functions
+from treegauge.normalise.pruning import remove_traces
+from treegauge.tables import number_of
+from treegauge.trees import Tree, Treebank
+from treegauge.trees.bracketed import restore_word
 
 NULL = "Null"
 
@@ -178,3 +201,300 @@ def truth(n: int, chunks: Sequence[Chunk], categories: Sequence[str]) -> NDArray
         if chunk.category in number:
             true[span_row(n, chunk.start, chunk.end), number[chunk.category]] = True
     return true
+
+
+_CHUNKED = frozenset({"NP", "VP", "PP", "ADJP", "ADVP", "QP", "WHNP", "WHPP", "WHADVP", "WHADJP", "PRT", "INTJ", "NX", "NAC"})
+_BEFORE_HEAD = frozenset({"ADJP", "ADVP", "QP", "NX", "NAC", "UCP", "PRT", "CONJP"})
+_CLOSED_TO_HEADS = frozenset({"PP", "WHPP"})
+
+
+def chunk_trees(trees: Iterable[Tree], rules: str | HeadRules = "collins") -> Iterator[ChunkedSentence]:
+    """The trees as chunked sentences; traces are removed first, and trees without words are left out."""
+    for tree in trees:
+        plain = remove_traces(tree)
+        if plain is not None and plain.width:
+            plain = strip_functions(plain)
+            yield ChunkedSentence(plain.words, plain.tags, tuple(chunks_of_tree(plain, rules)))
+
+
+def chunks_of_tree(tree: Tree, rules: str | HeadRules = "collins") -> list[Chunk]:
+    """The chunks of one tree without traces, Null chunks included, from left to right.
+
+    >>> tree = Tree.parse("(S (NP (DT the) (JJ bald) (NN man)) (VP (VBD was) (VP (VBG sitting) "
+    ...                   "(PP (IN on) (NP (PRP$ his) (NN suitcase))))) (. .))")
+    >>> for category, start, end in chunks_of_tree(tree):
+    ...     print(category, *tree.words[start:end])
+    NP the bald man
+    VP was sitting
+    PP on his suitcase
+    Null .
+    """
+    finder = _ChunkFinder(head_rules(rules))
+    finder.visit(tree, 0)
+    taken = sorted(finder.chunks, key=lambda chunk: chunk.start)
+    return with_null_chunks(taken, tree.width)
+
+
+@dataclass
+class _Open:
+    """A chunk that has begun at some word and has not reached its head yet."""
+
+    category: str
+    start: int
+
+
+class _ChunkFinder:
+    """A traversal of a tree with a stack of (node, its first word, the chunk that is open there)."""
+
+    def __init__(self, rules: HeadRules) -> None:
+        self.rules = rules
+        self.chunks: list[Chunk] = []
+
+    def visit(self, tree: Tree, start: int) -> None:
+        stack: list[tuple[Tree, int, _Open | None]] = [(tree, start, None)]
+        while stack:
+            stack.extend(self._step(*stack.pop()))
+
+    def _step(self, node: Tree, start: int, opened: _Open | None) -> list[tuple[Tree, int, _Open | None]]:
+        """Process one node, and return the nodes below it that remain to be visited."""
+        label = base_label(node.label)
+        if node.is_preterminal:
+            if opened is not None:
+                self.chunks.append(Chunk(opened.category, opened.start, start + 1))
+            return []
+        if opened is None and label in _CHUNKED:
+            opened = _Open(label, start)
+        head = self._last_of_chunk(node, label)
+        later: list[tuple[Tree, int, _Open | None]] = []
+        place = start
+        for index, child in enumerate(node.children):
+            if isinstance(child, str):
+                place += 1
+                continue
+            if index == head:
+                later.append((child, place, opened))
+            elif index > head or opened is None or not _joins(child):
+                later.append((child, place, None))
+                if index < head and opened is not None and not child.is_preterminal:
+                    opened = _Open(opened.category, place + child.width)
+            place += child.width
+        return later
+
+    def _last_of_chunk(self, node: Tree, label: str) -> int:
+        """The index of the child in which the chunk ends: the head, a preposition's object, or an auxiliary's verb phrase."""
+        head = self.rules.head_index(node)
+        if label in _CLOSED_TO_HEADS or label == "VP":
+            wanted = ("VP",) if label == "VP" else ("NP", "WHNP", "ADJP", "ADVP", "QP")
+            for index, child in enumerate(node.children[head + 1 :], start=head + 1):
+                if isinstance(child, Tree) and base_label(child.label) in wanted:
+                    return index
+                if not _joins(child):
+                    break
+        return head
+
+
+def _joins(child: Tree | str) -> bool:
+    """Whether a child before the head belongs to the chunk: a word, or a modifier that consists of words only."""
+    if isinstance(child, str) or child.is_preterminal:
+        return True
+    of_words = all(isinstance(below, str) or below.is_preterminal for below in child.children)
+    return base_label(child.label) in _BEFORE_HEAD and of_words
+
+
+def read_chunks(path: str, options: ReadOptions = ReadOptions()) -> list[ChunkedSentence]:
+    """The sentences of a file; a file without sentences is an error."""
+    with chunk_file(path, options) as sentences:
+        return list(sentences)
+
+
+@contextmanager
+def chunk_file(path: str, options: ReadOptions = ReadOptions()) -> Generator[ChunkFile]:
+    """The sentences of a file, for repeated iteration in constant memory; standard input is buffered on disk."""
+    if path != "-":
+        yield ChunkFile(path, find_sources(path), options)
+        return
+    with tempfile.TemporaryDirectory(prefix="treegauge-") as folder:
+        stored = os.path.join(folder, "input")
+        with Source("-").open() as given, open(stored, "wb") as kept:
+            shutil.copyfileobj(given, kept)
+        yield ChunkFile(path, [Source("-", stored=stored)], options)
+
+
+class ChunkFile:
+    """The sentences of some sources, read again for each iteration: flat trees as they are, others by the definition of a chunk."""
+
+    def __init__(self, name: str, sources: Sequence[Source], options: ReadOptions) -> None:
+        self.name = name
+        self.sources, self.options = sources, options
+
+    def __iter__(self) -> Iterator[ChunkedSentence]:
+        some = False
+        for sentence in _chunked_sentences(self._trees(), flat=self._is_flat):
+            some = True
+            yield sentence
+        if not some:
+            raise InputError("no sentences", path=self.name)
+
+    def _trees(self) -> Iterator[Tree]:
+        return (tree for source in self.sources for block in stream(source, self.options) for tree in block if tree.width)
+
+    @cached_property
+    def _is_flat(self) -> bool:
+        texts = (Text(source, self.options) for source in self.sources)
+        return all(detect_format(text, self.options).name == "conll2000" for text in texts) or is_chunked(self._trees())
+
+
+def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:
+    """The trees of a treebank as chunked sentences: flat trees as they are, others by the definition of a chunk."""
+    trees = [tree for tree in bank if tree.width]
+    return list(_chunked_sentences(trees, flat=is_chunked(trees)))
+
+
+def _chunked_sentences(trees: Iterable[Tree], *, flat: bool) -> Iterator[ChunkedSentence]:
+    if not flat:
+        return chunk_trees(trees)
+    return (ChunkedSentence.from_iob(tree.words, tree.tags, iob_columns(tree)) for tree in trees)
+
+
+def is_chunked(trees: Treebank | Iterable[Tree]) -> bool:
+    """Whether all trees are as if read from CoNLL-2000 columns: an S over tags and over chunks of tags.
+
+    >>> is_chunked(Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
+    True
+    >>> is_chunked(Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (NN it)))))"))
+    False
+    """
+    return all(
+        tree.label == "S" and all(isinstance(child, Tree) and (child.is_preterminal or _is_flat(child)) for child in tree.children)
+        for tree in trees
+    )
+
+
+def _is_flat(node: Tree) -> bool:
+    return bool(node.children) and all(isinstance(child, Tree) and child.is_preterminal for child in node.children)
+
+
+def iob_columns(tree: Tree) -> list[str]:
+    """The chunk column of a sentence read from CoNLL-2000 columns.
+
+    >>> iob_columns(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
+    ['B-NP', 'I-NP', 'B-VP', 'O']
+    """
+    return list(_marks(tree))
+
+
+def _marks(tree: Tree) -> Iterator[str]:
+    for child in tree.children:
+        if isinstance(child, str) or child.is_preterminal:
+            yield "O"
+        else:
+            name = child.label.removeprefix("I-")
+            yield child.label if child.label.startswith("I-") else f"B-{name}"
+            yield from [f"I-{name}"] * (child.width - 1)
+
+
+_BOUNDARY = "-X-"
+_MARK = re.compile(r"[O.]|[][BIESULM](-.*)?")
+_OF_BIOES = re.compile(rb"[SUL]-\S")
+_ADVICE = (
+    "The last column is a mark such as B-NP, I-NP or O; in a single file, the last two columns are the gold mark and the test mark."
+)
+
+
+class MarkedSentence(NamedTuple):
+    """Words with one column of marks, or, in a file with gold and test marks, with two."""
+
+    words: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+
+
+class MarkFile:
+    """The words and marks of a file, read again for each iteration: columns as they are, and the chunks of treebanks as IOB2."""
+
+    def __init__(self, chunks: ChunkFile, n_columns: int = 1) -> None:
+        self.name, self.n_columns = chunks.name, n_columns
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[MarkedSentence]:
+        some = False
+        for sentence in self._sentences():
+            some = True
+            yield sentence
+        if not some:
+            raise InputError("no sentences", path=self.name)
+
+    def scheme(self) -> str:
+        """``bioes`` if there are S, U or L marks in the columns, otherwise ``conlleval``."""
+        options = self._chunks.options
+        for source in self._chunks.sources:
+            for line in Text(source, options).lines():
+                fields = line.split()
+                if len(fields) > 1 and any(map(_OF_BIOES.match, fields[-self.n_columns :])) and not is_comment(line, options):
+                    return "bioes"
+        return "conlleval"
+
+    def _sentences(self) -> Iterator[MarkedSentence]:
+        sources, options = self._chunks.sources, self._chunks.options
+        if all(_has_marks(Text(source, options), options) for source in sources):
+            for source in sources:
+                yield from _column_sentences(source, options, self.n_columns)
+        elif self.n_columns > 1:
+            raise FormatError("this is not a file of columns with gold and test marks", path=self.name, advice=_ADVICE)
+        else:
+            for sentence in self._chunks:
+                yield MarkedSentence(sentence.words, (tuple(iob_of_chunks(sentence.chunks, len(sentence))),))
+
+
+def _has_marks(text: Text, options: ReadOptions) -> bool:
+    """Whether the first line that is not blank ends with a mark, after other columns."""
+    if options.format not in ("auto", "conll2000"):
+        return False
+    lines = (line for line in text.head.split(b"\n") if line.strip() and not is_comment(line, options))
+    fields = next(lines, b"").split()
+    if fields and fields[0] == _BOUNDARY.encode():
+        return True
+    return len(fields) > 1 and bool(_MARK.fullmatch(fields[-1].decode("utf-8", "replace")))
+
+
+def _column_sentences(source: Source, options: ReadOptions, n_columns: int) -> Iterator[MarkedSentence]:
+    text = Text(source, options)
+    words: list[str] = []
+    marks: list[list[str]] = [[] for _ in range(n_columns)]
+    width = 0
+    for number, line in enumerate(text.lines(), start=1):
+        if is_comment(line, options):
+            continue
+        fields = _fields(line, text.name, number)
+        if fields and fields[0] != _BOUNDARY:
+            width = width or len(fields)
+            _check(fields, width, n_columns, line, text.name, number)
+            words.append(restore_word(fields[0]))
+            for column, mark in zip(marks, fields[-n_columns:], strict=True):
+                column.append(mark)
+        elif words:
+            yield MarkedSentence(tuple(words), tuple(map(tuple, marks)))
+            words, marks = [], [[] for _ in range(n_columns)]
+    if words:
+        yield MarkedSentence(tuple(words), tuple(map(tuple, marks)))
+
+
+def _fields(line: bytes, path: str, number: int) -> list[str]:
+    fault = bad_bytes(line)
+    if fault is not None:
+        problem, at, advice = fault
+        raise error_at(EncodingError, problem, path, TextPosition(number, 0), line, at, advice)
+    return line.decode("utf-8").split()
+
+
+def _check(fields: list[str], width: int, n_columns: int, line: bytes, path: str, number: int) -> None:
+    place = TextPosition(number, 0)
+    if len(fields) != width:
+        problem = f"{number_of(len(fields), 'column')}, but {width} in the lines before"
+        raise error_at(FormatError, problem, path, place, line, 0, _ADVICE)
+    if len(fields) <= n_columns:
+        problem = f"only {number_of(len(fields), 'column')}: a word and {n_columns} of marks are needed"
+        raise error_at(FormatError, problem, path, place, line, 0, _ADVICE)
+    for mark in fields[-n_columns:]:
+        if not _MARK.fullmatch(mark):
+            at = line.rindex(mark.encode("utf-8"))
+            raise error_at(FormatError, f"{mark!r} is not a mark of a chunk", path, place, line, at, _ADVICE)

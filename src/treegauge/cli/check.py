@@ -258,7 +258,7 @@ def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
 
 
 def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
-    from treegauge.humancheck.agreement import find_agreement
+    from treegauge.humancheck.results import find_agreement
 
     _print([find_agreement(check, _open_log(store, settings["annotators"]), settings["annotators"])], settings["form"])
 

@@ -19,8 +19,7 @@ from treegauge.io.sources import ReadOptions
 from treegauge.tables import TABLE_FORMATS, plain, render, render_all
 
 if TYPE_CHECKING:
-    from treegauge.chunks.corpus import ChunkedSentence
-    from treegauge.chunks.reading import ChunkFile, MarkFile
+    from treegauge.chunks.corpus import ChunkedSentence, ChunkFile, MarkFile
 
 # The same as treegauge.chunks.corpus.SCHEMES, so that the command line need not load that module.
 SCHEMES = ("conlleval", "bioes")
@@ -58,9 +57,8 @@ def command() -> None:
 @reading_options
 def train_tagger(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
     """Train all models: rules from the file FIRST, their probabilities from SECOND (without it, from FIRST again)."""
-    from treegauge.chunks.corpus import categories_of
+    from treegauge.chunks.corpus import categories_of, read_chunks
     from treegauge.chunks.models import save_models, train_models
-    from treegauge.chunks.reading import read_chunks
     from treegauge.chunks.tagger import HmmTagger
 
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
@@ -124,10 +122,9 @@ def entropy(
     options: ReadOptions,
 ) -> None:
     """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage."""
-    from treegauge.chunks import evaluation as chunk_evaluation
-    from treegauge.chunks.corpus import categories_of
+    from treegauge.chunks import entropy as chunk_evaluation
+    from treegauge.chunks.corpus import categories_of, chunk_file
     from treegauge.chunks.models import load_models
-    from treegauge.chunks.reading import chunk_file
     from treegauge.chunks.tagger import CertainTags
 
     if not 0 < eps < 0.5:
@@ -189,8 +186,8 @@ def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: R
     Without TEST, the last two columns of GOLD are the gold and the test marks, as conlleval reads them. With TEST, the last
     column of each file is its marks. Marks are taken as they stand, so that accuracy is conlleval's, too.
     """
-    from treegauge.chunks.evaluation import ChunkScores, conlleval_printout
-    from treegauge.chunks.reading import MarkFile, chunk_file
+    from treegauge.chunks.corpus import MarkFile, chunk_file
+    from treegauge.chunks.entropy import ChunkScores, conlleval_printout
 
     if gold == test == "-":
         raise UsageError("gold and test cannot both be standard input")
@@ -260,7 +257,7 @@ def _other_chunker(candidates: str | None, marginals: str | None, sentences: Chu
     """The entropy of another chunker, from its candidates with their probabilities or from the marginals of its marks."""
     from treegauge.chunks import entropy as given
     from treegauge.chunks.corpus import categories_of
-    from treegauge.chunks.evaluation import Evaluation, entropy_of
+    from treegauge.chunks.entropy import Evaluation, entropy_of
 
     categories = categories_of(sentences)
     if candidates is not None:

@@ -11,7 +11,7 @@ from treegauge.cli._group import Command
 from treegauge.cli._progress import progress
 
 if TYPE_CHECKING:
-    from treegauge.experiments.parsing import Matrix
+    from treegauge.experiments.goodman_table2 import Matrix
     from treegauge.experiments.sweep import Sweep
 
 _OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall")
@@ -40,7 +40,7 @@ def command(jobs: int, output: str) -> None:
     nothing. Goodman's matrix of algorithms and criteria follows. A report compares Viterbi with another decoding.
     """
     from treegauge.data import own_treebank
-    from treegauge.experiments.parsing import objective_matrix
+    from treegauge.experiments.goodman_table2 import objective_matrix
     from treegauge.experiments.sweep import decoding_sweep
     from treegauge.tables import render
 

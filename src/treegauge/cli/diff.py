@@ -161,8 +161,6 @@ def _draw_two(
 
 
 def _picture(found: Sequence[TreeDiff], form: str, fold: bool) -> bytes:
-    from treegauge.reports.diff_pictures import diff_pdf, diff_png, diff_svg
+    from treegauge.reports.tree_diff import diff_picture, diff_svg
 
-    if form == "svg":
-        return diff_svg(found, fold=fold).encode("utf-8", "replace")
-    return diff_png(found, fold=fold) if form == "png" else diff_pdf(found, fold=fold)
+    return diff_svg(found, fold=fold).encode("utf-8", "replace") if form == "svg" else diff_picture(found, form, fold=fold)

@@ -23,8 +23,8 @@ from treegauge.io.writing import check_writable, write_bytes, write_chunks
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:
-    from treegauge.learning.latent.training import IterationReport
-    from treegauge.learning.latent.tuning import Trial
+    from treegauge.learning.latent.latent_training import IterationReport
+    from treegauge.learning.latent.training_choices import Trial
 
 
 @click.command(
@@ -91,7 +91,7 @@ def command(
     check_writable(output)
     from treegauge.compilation import report_compiling, when_compiling
     from treegauge.grammar.latent.latent_model import save_latent
-    from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
+    from treegauge.learning.latent.latent_training import QUICK, TrainingSettings, train_latent
 
     settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=number_of_jobs(jobs, IN_PROCESS))
     if grammars is not None:

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from treegauge.chunks.corpus import ChunkedSentence, categories_of
-from treegauge.chunks.evaluation import Evaluation, blame_table, coverage_table, evaluate, sensitivity_table
+from treegauge.chunks.corpus import ChunkedSentence, categories_of, chunked_sentences
+from treegauge.chunks.entropy import Evaluation, blame_table, coverage_table, evaluate, sensitivity_table
 from treegauge.chunks.models import Tagged, train_models, with_gold_tags
-from treegauge.chunks.reading import chunked_sentences
 from treegauge.chunks.tagger import HmmTagger
 from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting

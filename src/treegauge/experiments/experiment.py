@@ -4,10 +4,13 @@ of an experiment with checkpoints, whose report is written as JSON, Markdown and
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path, PurePath
@@ -15,11 +18,15 @@ from typing import Any, NamedTuple
 
 from treegauge.data import own_treebank
 from treegauge.engines import IN_PROCESS, Engine
+from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import FormatError, MismatchError, UsageError
 from treegauge.io.writing import write_bytes
+from treegauge.normalise import pipeline
+from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 from treegauge.reports.figures import Figure
 from treegauge.reports.plots import write_figure
 from treegauge.tables import Table, plain, render
+from treegauge.trees.tree import Tree, from_flat, to_flat
 from treegauge.trees.treebank import Treebank
 
 
@@ -261,3 +268,58 @@ def write_report(experiment: Experiment, report: ExperimentReport, fingerprint: 
         written.append(folder / f"{experiment.name}{suffix}")
         write_bytes(content.encode(), written[-1])
     return written
+
+
+BLOCK = 50
+"""The number of sentences in a part of the checkpoint."""
+
+
+def parse_with_checkpoint(work: Work, name: str, parser: SentenceParser, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
+    """The parses of sentences; those in the checkpoint are not parsed again."""
+    blocks: dict[str, SentenceBlock] = {}
+    for first in range(0, len(sentences), BLOCK):
+        block = tuple(sentences[first : first + BLOCK])
+        blocks[_piece(name, first)] = SentenceBlock(first, (block,))
+    kept = {piece for piece in blocks if piece in work.checkpoint}
+    parsed: list[ParsedSentence] = []
+    began, fresh = time.monotonic(), 0
+    for (piece, block), found in zip(blocks.items(), work.each(_parse, (parser, work.jobs), blocks), strict=True):
+        fresh += 0 if piece in kept else len(block)
+        parsed += [_from_document(sentence, document) for sentence, document in zip(block.sides[0], found, strict=True)]
+        rate = f", {fresh / (time.monotonic() - began):.1f} a second" if fresh else ""
+        work.report(f"{name}: {len(parsed)} of {len(sentences)} sentences{rate}")
+    return parsed
+
+
+def are_parsed(work: Work, name: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether all parses of :func:`parse_with_checkpoint` are in the checkpoint, so that no parser is needed."""
+    return all(_piece(name, first) in work.checkpoint for first in range(0, len(sentences), BLOCK))
+
+
+def _piece(name: str, first: int) -> str:
+    return f"{name} {first}"
+
+
+def _parse(how: tuple[SentenceParser, int], block: SentenceBlock) -> list[dict[str, Any]]:
+    parser, jobs = how
+    return [_document(parsed) for parsed in parser.parse_all(block.sides[0], jobs)]
+
+
+def _document(parsed: ParsedSentence) -> dict[str, Any]:
+    return {"tree": list(to_flat(parsed.tree)), "score": plain(parsed.score), "fallback": parsed.fallback}
+
+
+def _from_document(sentence: Sentence, document: dict[str, Any]) -> ParsedSentence:
+    tree: Tree = from_flat(document["tree"])
+    score = math.nan if document["score"] is None else float(document["score"])
+    return ParsedSentence(sentence, tree, score, math.nan, bool(document["fallback"]))
+
+
+def clean_short(trees: Iterable[Tree], longest: int, most: int) -> list[Tree]:
+    """The first ``most`` trees of at most ``longest`` words (0 for any length), without traces, function tags and root."""
+    clean = pipeline("traces,functions,root")
+    short = (tree for tree in map(clean, trees) if tree is not None and 0 < tree.width <= (longest or tree.width))
+    found = list(itertools.islice(short, most))
+    if not found:
+        raise MismatchError("no sentence to test on: allow longer ones")
+    return found

@@ -12,8 +12,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
-from treegauge.experiments.parsing import are_parsed, clean_short, parse_with_checkpoint
+from treegauge.experiments.experiment import (
+    Corpus,
+    Experiment,
+    ExperimentReport,
+    Work,
+    are_parsed,
+    clean_short,
+    own_corpus,
+    parse_with_checkpoint,
+    setting,
+    split,
+)
 from treegauge.experiments.presentation import RateTests
 from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.freval import Freval
@@ -26,7 +36,7 @@ from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
     from treegauge.grammar.latent.latent_model import LatentModel
-    from treegauge.learning.latent.training import IterationReport
+    from treegauge.learning.latent.latent_training import IterationReport
 
 PAPER: dict[str, Sequence[float]] = {
     "B&K (basic) 2010": (87.7, 87.6, 87.6, 49.0, 49.8, 49.4, 35.2, 35.2, 35.2, 16.6, 16.7, 16.7),

@@ -20,7 +20,7 @@ from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
 from treegauge.experiments.presentation import Summary, error_reduction, paper_table, summarise
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
-from treegauge.learning.decoding import decode_brackets
+from treegauge.learning.reestimation import decode_brackets
 from treegauge.metrics.goodman import Goodman
 from treegauge.metrics.metric import total_of
 from treegauge.parsing.parser import fallback

@@ -1,13 +1,27 @@
-"""Goodman 1996, Table 2: a grammar counted from trees, three algorithms, five criteria."""
+"""Goodman 1996, Table 2: a grammar counted from trees, three algorithms, five criteria.
+
+The grammar is counted from training trees without epsilons, with singletons collapsed, and binarised with X_Cont, by relative
+frequency without smoothing. Held-out sentences are parsed with every objective, and the trees are scored by every criterion:
+against the binarised gold trees, except that consistent brackets are scored against the n-ary ones, as in the paper.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from treegauge.errors import UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, TreebankSplit, Work, own_corpus, setting, split
-from treegauge.experiments.parsing import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix, parse_with_checkpoint
+from treegauge.errors import MismatchError, UsageError
+from treegauge.experiments.experiment import (
+    Corpus,
+    Experiment,
+    ExperimentReport,
+    TreebankSplit,
+    Work,
+    own_corpus,
+    parse_with_checkpoint,
+    setting,
+    split,
+)
 from treegauge.experiments.presentation import (
     CriterionTest,
     RateTests,
@@ -17,8 +31,111 @@ from treegauge.experiments.presentation import (
     in_words,
     paper_table,
 )
+from treegauge.grammar.tree_counts import induce
+from treegauge.normalise import pipeline
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
 from treegauge.reports.figures import PAPER_LINES, Figure, Series
+from treegauge.scoring.evaluation import score
 from treegauge.tables import Cell, Table
+from treegauge.trees.tree import Tree
+
+GOODMAN_OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall")
+
+CRITERIA = {
+    "labelled_recall": "Labelled Recall",
+    "labelled_tree": "Labelled Tree",
+    "bracketed_recall": "Bracketed Recall",
+    "consistent_brackets_recall": "Cons. Brackets Recall",
+    "consistent_brackets_tree": "Cons. Brackets Tree",
+}
+
+_CLEAN = "traces,functions,root"
+_BINARY = "unaries:keep=top,xcont"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rates by objective and criterion, and the trees behind them."""
+
+    rates: dict[str, dict[str, float]]
+    trees: dict[str, list[Tree]]
+    gold: list[Tree]
+    binary_gold: list[Tree]
+    train_trees: int
+    rules: int
+    unparsed: int
+
+    def best(self, criterion: str) -> str:
+        """The objective with the highest rate on a criterion; the first of equal ones."""
+        return max(self.rates, key=lambda objective: self.rates[objective][criterion])
+
+    def table(self) -> Table:
+        """A table with a row for each objective and a column for each criterion."""
+        rows = [(objective, *(rates[criterion] for criterion in CRITERIA)) for objective, rates in self.rates.items()]
+        n = len(self.gold)
+        return Table(
+            "Objective by criterion",
+            ("objective", *CRITERIA.values()),
+            tuple(rows),
+            notes=(f"{n} sentences, {self.unparsed} without a parse ({100 * self.unparsed / max(n, 1):.1f}%), {self.rules} rules",),
+            percent=tuple(CRITERIA.values()),
+        )
+
+
+def objective_matrix(
+    train: Sequence[Tree],
+    test: Sequence[Tree],
+    *,
+    objectives: Sequence[str] = GOODMAN_OBJECTIVES,
+    most_symbols: int = 40,
+    jobs: int = 1,
+    advance: Callable[[], None] = lambda: None,
+    parse_all: Callable[[Parser, Sequence[Sentence]], Iterable[ParsedSentence]] | None = None,
+) -> Matrix:
+    """The matrix of a grammar trained on some trees: the tags of others are parsed with every objective, and scored by every
+    criterion.
+
+    ``advance`` is called after each parsed sentence. ``parse_all`` replaces the parser's own method, so that parses can be stored
+    in a checkpoint.
+    """
+
+    def own_parse_all(parser: Parser, sentences: Sequence[Sentence]) -> Iterable[ParsedSentence]:
+        return parser.parse_all(sentences, jobs)
+
+    parse = parse_all or own_parse_all
+    clean = pipeline(_CLEAN)
+    binary = pipeline(_BINARY)
+    train_trees = [binary(tree) for tree in _short(train, clean, most_symbols)]
+    gold = _short(test, clean, most_symbols)
+    if not gold or not train_trees:
+        raise MismatchError(f"no sentence of at most {most_symbols} symbols to train on, or none to test on")
+    binary_gold = [tree for tree in map(binary, gold) if tree is not None]
+    grammar = induce([tree for tree in train_trees if tree is not None], tags=True)
+    sentences = [Sentence(tree.words, tree.tags) for tree in binary_gold]
+    trees: dict[str, list[Tree]] = {}
+    unparsed = 0
+    for objective in objectives:
+        parsed: list[ParsedSentence] = []
+        for one in parse(Parser(grammar, objective, tag_words=True), sentences):
+            parsed.append(one)
+            advance()
+        unparsed = sum(one.fallback for one in parsed)
+        trees[objective] = [one.scored_tree for one in parsed]
+    rates = {objective: _rates(gold, binary_gold, guessed) for objective, guessed in trees.items()}
+    return Matrix(rates, trees, gold, binary_gold, len(train_trees), len(grammar.rules), unparsed)
+
+
+def _short(trees: Sequence[Tree], clean: Callable[[Tree], Tree | None], most: int) -> list[Tree]:
+    """The cleaned trees of 2 to ``most`` words; once singletons are collapsed, a single word has no constituents."""
+    cleaned = (clean(tree) for tree in trees)
+    return [tree for tree in cleaned if tree is not None and 1 < tree.width <= most]
+
+
+def _rates(gold: Sequence[Tree], binary_gold: Sequence[Tree], guessed: Sequence[Tree]) -> dict[str, float]:
+    against_binary = score(binary_gold, guessed, metric="goodman", preset="none").rates
+    against_nary = score(gold, guessed, metric="goodman", preset="none").rates
+    return {name: (against_nary if name.startswith("consistent") else against_binary)[name] for name in CRITERIA}
+
 
 NAMES = {"viterbi": "Labelled Tree", "labelled-recall": "Labelled Recall", "bracketed-recall": "Bracketed Recall"}
 PAPER: dict[tuple[str, ...], Sequence[float]] = {

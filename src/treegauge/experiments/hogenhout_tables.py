@@ -16,8 +16,17 @@ from typing import Any
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
-from treegauge.experiments.parsing import clean_short, parse_with_checkpoint
+from treegauge.experiments.experiment import (
+    Corpus,
+    Experiment,
+    ExperimentReport,
+    Work,
+    clean_short,
+    own_corpus,
+    parse_with_checkpoint,
+    setting,
+    split,
+)
 from treegauge.experiments.presentation import RateTests, paper_table
 from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.hogenhout import (

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from treegauge.errors import UnknownName
-from treegauge.experiments.experiment import ExperimentReport, Work
-from treegauge.experiments.parsing import parse_with_checkpoint
+from treegauge.experiments.experiment import ExperimentReport, Work, parse_with_checkpoint
 from treegauge.experiments.presentation import (
     CriterionTest,
     RateTests,

@@ -6,8 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
-from treegauge.experiments.parsing import parse_with_checkpoint
+from treegauge.experiments.experiment import (
+    Corpus,
+    Experiment,
+    ExperimentReport,
+    Work,
+    own_corpus,
+    parse_with_checkpoint,
+    setting,
+    split,
+)
 from treegauge.experiments.presentation import RateTests
 from treegauge.experiments.simaan_report import (
     ALGORITHMS,

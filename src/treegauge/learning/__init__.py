@@ -9,8 +9,15 @@
 
 from __future__ import annotations
 
-from treegauge.learning.em import DenseGrammar, ReestimationStep, learnable, random_grammar, reestimate, reestimation_steps
 from treegauge.learning.loop import Iteration, LearningResult, LearningSettings, learn
+from treegauge.learning.reestimation import (
+    DenseGrammar,
+    ReestimationStep,
+    learnable,
+    random_grammar,
+    reestimate,
+    reestimation_steps,
+)
 from treegauge.learning.sentences import TERMINALS, BracketedSentences, read_brackets
 
 __all__ = [

@@ -323,3 +323,61 @@ def most_cells(tokens: BlockTokens, cell: Ints) -> int:
         n = tokens.word_first[i + 1] - tokens.word_first[i]
         most = max(most, number_cells(n, tokens, tokens.bracket_first[i], tokens.bracket_first[i + 1], cell))
     return most
+
+
+@kernel
+def bracket_posteriors(tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, weight: Floats) -> bool:
+    """Add the sum of e f over the symbols of each cell to ``weight``. Returns False if numbers are out of range."""
+    n = len(weight)
+    cells = number_cells(n, tokens, 0, 0, chart.cell)
+    if not inside(n, 0, tokens, grammar, chart) or chart.inside[chart.cell[0, n], 0] < 2.0**-400:
+        return False
+    if not outside(n, cells, grammar, chart):
+        return False
+    for s in range(n):
+        for t in range(s + 2, n + 1):
+            c = chart.cell[s, t]
+            for a in range(chart.inside.shape[1]):
+                weight[s, t] += chart.inside[c, a] * chart.outside[c, a]
+    return True
+
+
+@kernel
+def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, Ints]:
+    """The log probability of the likeliest parse, the first of equal ones, and the split of each of its spans (-1 elsewhere)."""
+    n, N = log_lexical.shape
+    value = np.full((n, n + 1, N), -np.inf)
+    pair = np.full((n, n + 1, N), -1, np.int32)
+    x = np.empty(N * N)
+    for s in range(n):
+        for a in range(N):
+            value[s, s + 1, a] = log_lexical[s, a]
+    for d in range(2, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            x[:] = -np.inf
+            for r in range(s + 1, t):
+                for b in range(N):
+                    for c in range(N):
+                        x[b * N + c] = max(x[b * N + c], value[s, r, b] + value[r, t, c])
+            for a in range(N):
+                for bc in range(N * N):
+                    v = log_binary[a, bc] + x[bc]
+                    if v > value[s, t, a]:
+                        value[s, t, a] = v
+                        pair[s, t, a] = bc
+    split = np.full((n, n + 1), -1, np.int32)
+    stack = [(0, n, 0)]
+    while value[0, n, 0] > -np.inf and len(stack) > 0:
+        s, t, a = stack.pop()
+        if t - s == 1:
+            continue
+        b, c = pair[s, t, a] // N, pair[s, t, a] % N
+        best = -np.inf
+        for r in range(s + 1, t):
+            if value[s, r, b] + value[r, t, c] > best:
+                best, split[s, t] = value[s, r, b] + value[r, t, c], r
+        at = split[s, t]
+        stack.append((at, t, c))
+        stack.append((s, at, b))
+    return value[0, n, 0], split

@@ -23,7 +23,7 @@ from treegauge.errors import ModelError, TreegaugeError, UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.archive import read_archive, write_archive
-from treegauge.learning.em import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
+from treegauge.learning.reestimation import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.tables import plain
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.neural.adapters import benepar_charts, supar_charts
+    from treegauge.neural.adapters import SentCFG, TreeCRF, benepar_charts, supar_charts
+    from treegauge.neural.dense_pcfg import PCFG, DensePCFG
     from treegauge.neural.low_rank import LowRankPCFG
-    from treegauge.neural.pcfg import PCFG, DensePCFG
     from treegauge.neural.span_crf import SpanCRF
-    from treegauge.neural.struct import SentCFG, TreeCRF
 else:
     __getattr__ = lazy_names(__name__)
 

@@ -39,7 +39,7 @@ from treegauge.neural.backend import (
     zeros,
 )
 from treegauge.neural.dense import root_posteriors
-from treegauge.neural.pcfg import GrammarBatch, to_one_type
+from treegauge.neural.dense_pcfg import GrammarBatch, to_one_type
 
 if TYPE_CHECKING:
     from treegauge.parsing import Best

@@ -26,8 +26,16 @@ from treegauge.reports import report_contents as tables
 from treegauge.reports.charts import figure_svg, marker, series_class
 from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explanation, explain_table
 from treegauge.reports.figures import Figure
-from treegauge.reports.findings import MOST_PAIRS, headline, headline_difference, headline_name, p_text, rate_number, summary_text
-from treegauge.reports.report_contents import report_figures
+from treegauge.reports.report_contents import (
+    MOST_PAIRS,
+    headline,
+    headline_difference,
+    headline_name,
+    p_text,
+    rate_number,
+    report_figures,
+    summary_text,
+)
 from treegauge.reports.reporting import Report
 from treegauge.reports.scored_trees import READABLE
 from treegauge.reports.tree_diff import CODES, NAMES

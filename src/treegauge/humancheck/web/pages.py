@@ -13,7 +13,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from treegauge.humancheck.agreement import find_agreement
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, Judgement, Person
 from treegauge.humancheck.questions import Question
 from treegauge.humancheck.results import (
@@ -26,6 +25,7 @@ from treegauge.humancheck.results import (
     States,
     SystemMeasures,
     estimate,
+    find_agreement,
     find_results,
     sample_notes,
     states_of,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from treegauge.humancheck.bracket_changes import post_order_numbers
+from treegauge.humancheck.corrections import post_order_numbers
 from treegauge.humancheck.questions import Occurrence, System
 from treegauge.metrics.hogenhout.items import ProcessedBrackets
 from treegauge.presets import Preset

@@ -50,9 +50,9 @@ from treegauge.errors import RequestError, TreegaugeError, UsageError
 from treegauge.humancheck.judgements import Person
 from treegauge.humancheck.questions import Question
 from treegauge.humancheck.session import Answer, Session
-from treegauge.humancheck.web.editor import TreeEditor
 from treegauge.humancheck.web.pages import Pages
 from treegauge.humancheck.web.security import Guard, HostRule, Links, check_address
+from treegauge.humancheck.web.views import TreeEditor
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

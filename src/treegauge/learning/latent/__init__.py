@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
+from treegauge.learning.latent.latent_training import QUICK, TrainingSettings, train_latent
 
 __all__ = ["QUICK", "TrainingSettings", "train_latent"]

@@ -31,8 +31,17 @@ from treegauge.grammar.latent.rule_rows import (
     split_rows,
     sum_by_index,
 )
-from treegauge.learning.latent.em import LEAST, expect, parameters
-from treegauge.learning.latent.treebank import BINARY, LEXICAL, UNARY, Nodes, TreebankArrays, first_counts
+from treegauge.learning.latent.treebank_em import (
+    BINARY,
+    LEAST,
+    LEXICAL,
+    UNARY,
+    Nodes,
+    TreebankArrays,
+    expect,
+    first_counts,
+    parameters,
+)
 
 CONTEXTS = {"phrases": PHRASE, "tags": TAG, "inner": INNER}
 """The kinds of symbols that can start with subcategories by context: phrases and tags by the phrase above them, inner symbols by

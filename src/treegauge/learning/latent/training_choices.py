@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from treegauge.errors import TreegaugeError
 from treegauge.grammar.latent.latent_grammar import LatentSmoothing, LexiconSmoothing
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings, settings_document, settings_from
-from treegauge.learning.latent.treebank import TreebankArrays
+from treegauge.learning.latent.treebank_em import TreebankArrays
 from treegauge.normalise import pipeline
 from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.scoring.evaluation import evaluator

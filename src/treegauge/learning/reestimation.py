@@ -7,6 +7,8 @@ brackets are left out and counted. A dense grammar, in Chomsky normal form, has 
 Dense grammars are counted by kernels, in blocks of sentences. The blocks are fixed and their sums are added in order, so that the
 result has the same bits for any number of threads or workers. Other grammars are counted with :class:`~treegauge.parsing.Forest`,
 and so are the rare sentences whose probabilities are out of the kernels' range.
+
+:func:`decode_brackets` parses with a dense grammar, only spans but fast: experiments parse every test sentence after every step.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.compilation import Ints
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.engines.engine import in_threads
 from treegauge.errors import UsageError
@@ -31,13 +34,18 @@ from treegauge.learning.kernels import (
     BlockRules,
     BlockTokens,
     DenseChart,
+    bracket_posteriors,
     count_block,
+    likeliest_splits,
     most_cells,
     new_chart,
 )
 from treegauge.learning.sentences import BracketedSentences
-from treegauge.neural.expectations import expected_rule_counts
+from treegauge.neural.dense_pcfg import expected_rule_counts
 from treegauge.parsing.forest import Forest
+from treegauge.parsing.free import best_spans
+from treegauge.parsing.span_trees import spans_below
+from treegauge.trees.tree import Tree
 
 Float64 = NDArray[np.float64]
 
@@ -406,3 +414,75 @@ def _relative_rules(grammar: PCFG, counted: RuleExpectation) -> PCFG:
         for rule, count in zip(grammar.rules, counted.counts.tolist(), strict=True)
     ]
     return PCFG(tuple(rules), grammar.start, grammar.labels)
+
+
+BracketList = list[tuple[int, int]]
+"""The spans of two words or more of a binary tree; a span comes before those inside it."""
+
+
+class DecodedBrackets(NamedTuple):
+    """The brackets of a sentence's likeliest parse, with the logarithm of its probability, and those of the tree with most right
+    brackets on average, with their expected number."""
+
+    viterbi: BracketList
+    log_probability: float
+    bracketed_recall: BracketList
+    expected_brackets: float
+
+
+def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> list[DecodedBrackets | None]:
+    """Both parses of each sentence, ignoring its own brackets; ``None`` if it has no parse.
+
+    >>> from treegauge.grammar import PCFG
+    >>> from treegauge.learning import read_brackets
+    >>> dense = DenseGrammar.from_pcfg(PCFG.parse('S -> S S [.4] | "a" [.6]'))
+    >>> [found] = decode_brackets(dense, read_brackets("a a a"))
+    >>> found.viterbi, round(found.expected_brackets, 9)
+    ([(0, 3), (1, 3)], 1.5)
+    """
+    row = grammar.rows(sentences.terminals)
+    N = len(grammar.symbols)
+    binary = grammar.binary.reshape(N, N * N)
+    lexical = np.concatenate([grammar.lexical, np.zeros((1, N))])
+    with np.errstate(divide="ignore"):
+        log_binary, log_lexical = np.log(binary), np.log(lexical)
+    found: list[DecodedBrackets | None] = []
+    for i in range(len(sentences)):
+        words = row[sentences.terminal[sentences.token_offset[i] : sentences.token_offset[i + 1]]]
+        if not len(words):
+            found.append(None)
+            continue
+        log_probability, split = likeliest_splits(log_binary, log_lexical[words])
+        if log_probability == -math.inf:
+            found.append(None)
+            continue
+        weight = _bracket_posteriors(binary, lexical[words])
+        if weight is None:
+            forest = Forest(grammar.to_pcfg(), sentences.words(i))
+            best = forest.argmax("bracketed-recall")
+            found.append(DecodedBrackets(_brackets(split), float(log_probability), _spans(best.tree), best.score))
+        else:
+            expected, recall_split = best_spans(weight, False)
+            found.append(DecodedBrackets(_brackets(split), float(log_probability), _brackets(recall_split), float(expected)))
+    return found
+
+
+def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The probability of each span of two words or more that a constituent has it; None if numbers are out of range."""
+    n, N = lexical.shape
+    largest = lexical.max(axis=1)
+    grammar = BlockRules(binary, lexical / largest[:, None], np.log(largest))
+    none = np.zeros(0, np.int64)
+    tokens = BlockTokens(np.arange(n), np.array([0, n]), none, none, np.array([0, 0]))
+    chart: DenseChart = new_chart(n, N, n * (n + 1) // 2)
+    weight = np.zeros((n, n + 1))
+    return weight if bracket_posteriors(tokens, grammar, chart, weight) else None
+
+
+def _brackets(split: Ints) -> BracketList:
+    """The brackets of the binary tree with these splits."""
+    return [(s, t) for s, t in spans_below(split, len(split)) if t - s > 1]
+
+
+def _spans(tree: Tree) -> BracketList:
+    return [(span.start, span.end) for span in tree.spans() if span.end - span.start > 1]
