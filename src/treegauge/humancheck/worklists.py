@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import ABC, abstractmethod
 from bisect import insort
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -85,7 +86,7 @@ class Worklist(ABC):
 
     def _add_own(self, judgement: Judgement) -> None:
         if judgement.person == self.person and judgement.bracket in self.check.number:
-            self._seconds += judgement.seconds or 0.0
+            self._seconds += judgement.seconds if judgement.seconds is not None and math.isfinite(judgement.seconds) else 0.0
             if judgement.verdict != "withdrawn":
                 insort(self._own, (judgement.seq, judgement.id))
 

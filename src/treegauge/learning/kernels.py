@@ -54,10 +54,7 @@ class BlockCounts(NamedTuple):
 
 
 class DenseChart(NamedTuple):
-    """The arrays for one sentence at a time; ``cell[s, t]`` is the number of a span that may be a constituent, -1 for others.
-
-    ``x`` and ``f_of_x`` hold x and f of up to four cells whose rules are still to be counted.
-    """
+    """The arrays for one sentence at a time; ``cell[s, t]`` is the number of a span that may be a constituent, -1 for others."""
 
     cell: Ints
     inside: Floats
@@ -67,7 +64,6 @@ class DenseChart(NamedTuple):
     right: Ints
     factor: Floats
     x: Floats
-    f_of_x: Floats
     y: Floats
     binary: Floats
 
@@ -82,8 +78,7 @@ def new_chart(n: int, N: int, cells: int) -> DenseChart:
         left=np.empty(n, np.int64),
         right=np.empty(n, np.int64),
         factor=np.empty(n),
-        x=np.zeros((4, N * N)),
-        f_of_x=np.zeros((4, N)),
+        x=np.empty(N * N),
         y=np.empty(N * N),
         binary=np.empty((N, N * N)),
     )
@@ -147,29 +142,15 @@ def multiply_splits(m: int, scale: int, chart: DenseChart, x: Floats) -> None:
                 x[B * N + C] += of_left * e[b, C]
 
 
-# The three loops over all N * N * N rules work on four rows at a time, so that what these share is loaded only once.
-
-
 @helper
 def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
     """Fill in e[A] = sum of P(A -> B C) x[BC]. Returns the largest."""
     largest = 0.0
-    last = len(e) - len(e) % 4
-    for a in range(0, last, 4):
-        e0, e1, e2, e3 = 0.0, 0.0, 0.0, 0.0
+    for a in range(len(e)):
+        e[a] = 0.0
         for bc in range(len(x)):
-            e0 += P[a, bc] * x[bc]
-            e1 += P[a + 1, bc] * x[bc]
-            e2 += P[a + 2, bc] * x[bc]
-            e3 += P[a + 3, bc] * x[bc]
-        e[a], e[a + 1], e[a + 2], e[a + 3] = e0, e1, e2, e3
-        largest = max(largest, e0, e1, e2, e3)
-    for a in range(last, len(e)):
-        e0 = 0.0
-        for bc in range(len(x)):
-            e0 += P[a, bc] * x[bc]
-        e[a] = e0
-        largest = max(largest, e0)
+            e[a] += P[a, bc] * x[bc]
+        largest = max(largest, e[a])
     return largest
 
 
@@ -177,34 +158,25 @@ def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
 def pass_down(P: Floats, f: Floats, y: Floats) -> None:
     """Fill in y[BC] = sum of f[A] P(A -> B C)."""
     clear(y)
-    last = len(f) - len(f) % 4
-    for a in range(0, last, 4):
-        f0, f1, f2, f3 = f[a], f[a + 1], f[a + 2], f[a + 3]
-        for bc in range(len(y)):
-            y[bc] += f0 * P[a, bc] + f1 * P[a + 1, bc] + f2 * P[a + 2, bc] + f3 * P[a + 3, bc]
-    for a in range(last, len(f)):
+    for a in range(len(f)):
         for bc in range(len(y)):
             y[bc] += f[a] * P[a, bc]
 
 
 @helper
-def add_rule_counts(chart: DenseChart, waiting: int) -> None:
-    """Count the rules over the waiting cells: add f[A] x[BC] of each."""
-    x, f = chart.x, chart.f_of_x
-    for k in range(waiting, 4):
-        clear(f[k])
-    for a in range(f.shape[1]):
-        f0, f1, f2, f3 = f[0, a], f[1, a], f[2, a], f[3, a]
-        for bc in range(x.shape[1]):
-            chart.binary[a, bc] += f0 * x[0, bc] + f1 * x[1, bc] + f2 * x[2, bc] + f3 * x[3, bc]
+def add_rule_counts(f: Floats, x: Floats, binary: Floats) -> None:
+    """Count the rules over a cell: add f[A] x[BC]."""
+    for a in range(len(f)):
+        for bc in range(len(x)):
+            binary[a, bc] += f[a] * x[bc]
 
 
 @helper
 def inside_cell(c: int, m: int, top: int, grammar: BlockRules, chart: DenseChart) -> bool:
     """Fill in e(s, t, A) = sum of P(A -> B C) x[BC] of cell c. Returns False if the cell's numbers do not fit one scale."""
     e = chart.inside[c]
-    multiply_splits(m, top, chart, chart.x[0])
-    largest = apply_rules(grammar.binary, chart.x[0], e)
+    multiply_splits(m, top, chart, chart.x)
+    largest = apply_rules(grammar.binary, chart.x, e)
     if largest > _HIGH or 0 < largest < _LOW:
         step = 1 if largest > _HIGH else -1
         for a in range(len(e)):
@@ -252,7 +224,7 @@ def outside_cell(m: int, grammar: BlockRules, f: Floats, chart: DenseChart) -> N
 def outside(n: int, cells: int, grammar: BlockRules, chart: DenseChart) -> bool:
     """Fill in f of every cell, and the sentence's counts of binary rules. Returns False if some number is so large that those it is
     multiplied with may have been lost."""
-    f, waiting = chart.outside, 0
+    f = chart.outside
     for c in range(cells):
         clear(f[c])
     for a in range(len(chart.binary)):
@@ -266,19 +238,14 @@ def outside(n: int, cells: int, grammar: BlockRules, chart: DenseChart) -> bool:
             largest = 0.0
             for a in range(f.shape[1]):
                 largest = max(largest, f[c, a])
-                chart.f_of_x[waiting, a] = f[c, a]
             if largest > _FURTHEST:
                 return False
             if largest == 0 or d == 1:
                 continue
             m, _ = gather_splits(s, s + d, chart)
-            multiply_splits(m, chart.scale[c], chart, chart.x[waiting])
+            multiply_splits(m, chart.scale[c], chart, chart.x)
             outside_cell(m, grammar, f[c], chart)
-            waiting += 1
-            if waiting == 4:
-                add_rule_counts(chart, waiting)
-                waiting = 0
-    add_rule_counts(chart, waiting)
+            add_rule_counts(f[c], chart.x, chart.binary)
     return True
 
 

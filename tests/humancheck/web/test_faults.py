@@ -248,7 +248,8 @@ def test_guidelines_hold_no_html_links_or_images(text: str) -> None:
 
 
 def test_guidelines_show_examples_of_this_check_and_the_projects_own(check: Check, store: Store) -> None:
-    session = Session(check, store, people_named(["anna"]), guidelines="# Ours\n\n- <b>never</b> *split* `NP`")
+    own = "# Ours\n\n- <b>never</b> *split* `NP`\n\n[x](javascript:y) ![z](//z)"
+    session = Session(check, store, people_named(["anna"]), guidelines=own)
     with serve_in_thread(session) as links:
         client = PageClient(next(iter(links.values())))
         client.judge("accepted", note="reads <i>well</i>")
@@ -256,6 +257,7 @@ def test_guidelines_show_examples_of_this_check_and_the_projects_own(check: Chec
         client.close()
     assert "<h3>Ours</h3>" in text
     assert "&lt;b&gt;never&lt;/b&gt; <em>split</em> <code>NP</code>" in text
+    assert "<p>[x](javascript:y) ![z](//z)</p>" in text
     assert "reads &lt;i&gt;well&lt;/i&gt;" in text
     assert text.count('class="accepted">Accept<') == text.count('class="rejected">Reject<') == 3
     assert all(tag in text for tag in TAGS)

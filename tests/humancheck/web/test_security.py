@@ -139,7 +139,7 @@ def test_links_are_made_invalid_on_request(check: Check, store: Store) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.org", ""])
 def test_other_machines_are_refused_unless_asked_for(host: str) -> None:
-    with pytest.raises(UsageError, match="allow-remote"):
+    with pytest.raises(UsageError, match="allow_remote"):
         check_address(host, allow_remote=False)
     check_address(host, allow_remote=True)
     for local in ("127.0.0.1", "::1", "localhost", "127.0.0.2"):
