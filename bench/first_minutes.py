@@ -40,7 +40,7 @@ def measure(folder: Path) -> str:
     steps = {"python -m venv": seconds(sys.executable, "-m", "venv", environment, folder=folder)}
     python, treegauge = environment / "bin" / "python", environment / "bin" / "treegauge"
     empty = size(environment)
-    steps["pip install ."] = seconds(python, "-m", "pip", "install", "--no-cache-dir", ROOT, folder=folder)
+    steps["pip install '.[parse]'"] = seconds(python, "-m", "pip", "install", "--no-cache-dir", f"{ROOT}[parse]", folder=folder)
     steps["treegauge examples"] = seconds(treegauge, "examples", folder=place)
     steps["treegauge score gold.mrg A.mrg"] = seconds(treegauge, "score", "gold.mrg", "A.mrg", folder=place)
     first = sum(steps.values())

@@ -64,6 +64,7 @@ def test_help_imports_no_command() -> None:
 def test_the_program_ends_with_its_code_after_all_that_was_to_be_done_at_the_end() -> None:
     code = """
 import atexit, sys, treegauge.cli
+atexit.register(print, "registered before")
 def run(args):
     atexit.register(print, "last", flush=False)
     print("first")
@@ -72,7 +73,17 @@ treegauge.cli._run = run
 treegauge.cli.main()
 """
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (7, "first\nlast\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "first\nlast\nregistered before\n", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("command", ["score", "evalb", "--help"])
+def test_output_to_a_full_disk_is_an_error(command: str, sentence: str) -> None:
+    words = [sys.executable, "-m", "treegauge", command, sentence, sentence]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(words, check=False, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.splitlines()[-1:]) == (3, ["treegauge: No space left on device"])
+    assert "Traceback" not in done.stderr
 
 
 def test_import_treegauge_imports_nothing_else() -> None:

@@ -6,7 +6,6 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check a
 
 from __future__ import annotations
 
-import atexit
 import gc
 import io
 import os
@@ -54,8 +53,6 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     stdout = sys.stdout
     # Nearly all objects made at the start live to the end; collecting garbage as often as usual would take a seventh of the start.
     gc.set_threshold(200_000, 20, 20)
-    if args is None and sys.gettrace() is None:  # this is the program itself, and nobody measures it
-        atexit.register(_end)
     # Our matrices are small: BLAS with several threads would mostly wait, and sum in an order that depends on the machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Trees are written as UTF-8 bytes; any other output must not fail on a terminal that lacks a character.
@@ -76,8 +73,6 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         _print_error(str(error))
         _exit(error.exit_code)
     except BrokenPipeError:
-        # The reader of our output has closed the pipe: redirect stdout to nothing, so that the interpreter's last flush is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _exit(0)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
@@ -118,21 +113,6 @@ def _run(args: Sequence[str] | None) -> int:
     return result if isinstance(result, int) else 0
 
 
-_exit_code = [1]
-"""The exit code of the program, once it is known."""
-
-
-def _end() -> None:
-    """End the process without taking the interpreter apart, object by object, which after Numba's import is a tenth of a second.
-
-    Registered first, it is called last: threads have ended by then, and whatever else was to be done at the end is done.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):
-            stream.flush()
-    os._exit(_exit_code[0])
-
-
 def _code_of(error: Exception) -> str | int | None:
     """The exit code for an exception, after its message is shown; one that is not click's is reported as a bug."""
     import click
@@ -155,17 +135,21 @@ def _code_of(error: Exception) -> str | int | None:
 
 
 def _print_error(message: str) -> None:
-    """Print a message on stderr."""
+    """Print a message on stderr, if that can be written."""
     import click
 
-    click.echo(f"treegauge: {message}", err=True)
+    with suppress(OSError):
+        click.echo(f"treegauge: {message}", err=True)
 
 
 def _exit(code: str | int | None) -> NoReturn:
-    """Flush what was printed and exit; a closed pipe is not an error."""
+    """Flush what was printed and exit; a closed pipe is not an error, a full disk is."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        # Redirect stdout to nothing, so that the interpreter's last flush is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    _exit_code[0] = code if isinstance(code, int) else int(code is not None)
+        if not code and not isinstance(error, BrokenPipeError):
+            _print_error(error.strerror or str(error))
+            code = 3
     sys.exit(code)
