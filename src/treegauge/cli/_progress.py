@@ -1,4 +1,4 @@
-"""A progress bar on stderr, shown on a terminal after the first second."""
+"""Progress on stderr, by rich on a terminal: a bar after the first second of work, or a line that says how far it is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+
+import click
 
 _SECONDS_BEFORE_BAR = 1.0
 
@@ -24,6 +26,21 @@ def progress(title: str, total: int | None, unit: str = "sentences") -> Generato
         yield bar.advance
     finally:
         bar.close()
+
+
+@contextmanager
+def status_line(*, quiet: bool) -> Generator[Callable[[str], None]]:
+    """Yields a function that shows how far a long computation is: on a terminal its line replaces the last one."""
+    if quiet:
+        yield lambda line: None
+    elif not sys.stderr.isatty():
+        yield lambda line: click.echo(line, err=True)
+    else:
+        from rich.console import Console
+        from rich.text import Text
+
+        with Console(stderr=True).status("") as status:
+            yield lambda line: status.update(Text(line))
 
 
 def _ignore_progress(count: int = 1) -> None:

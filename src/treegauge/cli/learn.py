@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +14,7 @@ from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import load_grammar
 from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options
-from treegauge.cli._progress import progress
+from treegauge.cli._progress import progress, status_line
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
@@ -118,14 +116,14 @@ def command(
         checkpoint = f"{output}.checkpoint"
     given = None if start is None else load_grammar(start).grammar
 
-    with when_compiling(report_compiling):
+    with when_compiling(report_compiling), status_line(quiet=quiet) as show:
         learned = learn(
             sentences,
             settings,
             start=given,
             checkpoint=checkpoint,
             resume=resume,
-            on_iteration=_progress_printer(quiet, restarts),
+            on_iteration=lambda at: show(_describe_step(at, restarts)),
             engine=engine,
         )
     terminals = reading["terminals"] if reading["kind"] == "trees" else "words"
@@ -181,19 +179,10 @@ def _text(path: str, encoding: str) -> str:
     return "\n".join(parts)
 
 
-def _progress_printer(quiet: bool, restarts: int) -> Callable[[Iteration], None]:
-    """A function that prints each step: on a line of its own in a file, over the last line on a terminal."""
-    if quiet:
-        return lambda _: None
-    live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
-
-    def tell(at: Iteration) -> None:
-        which = f"start {at.start + 1} of {restarts}, " if restarts > 1 else ""
-        without = f", {number_of(at.skipped, 'sentence')} without a parse" if at.skipped else ""
-        line = f"{which}step {at.step}: {at.cross_entropy:.6f} bits per word{without}"
-        click.echo(f"\r{line}\033[K" if live else line, err=True, nl=not live)
-
-    return tell
+def _describe_step(at: Iteration, restarts: int) -> str:
+    which = f"start {at.start + 1} of {restarts}, " if restarts > 1 else ""
+    without = f", {number_of(at.skipped, 'sentence')} without a parse" if at.skipped else ""
+    return f"{which}step {at.step}: {at.cross_entropy:.6f} bits per word{without}"
 
 
 def _write(
@@ -230,6 +219,5 @@ def _write(
         )
     which = f"start {learned.best + 1} of {len(learned.histories)}, " if len(learned.histories) > 1 else ""
     taken = len(learned.histories[learned.best]) - 1
-    newline = "\n" if sys.stderr.isatty() else ""
-    click.echo(f"{newline}{which}{taken} steps: {learned.cross_entropy:.6f} bits per word; {learned.skipped:,} skipped", err=True)
+    click.echo(f"{which}{taken} steps: {learned.cross_entropy:.6f} bits per word; {learned.skipped:,} skipped", err=True)
     click.echo(str(statistics(grammar)), err=True)

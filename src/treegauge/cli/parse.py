@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +20,7 @@ from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._group import Command
 from treegauge.cli._options import jobs_option, number_of_jobs
+from treegauge.cli._progress import progress
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
 from treegauge.engines.engine import SentenceBlock
@@ -302,8 +302,10 @@ def _in_order(blocks: Iterable[list[ParseRecord]]) -> Iterator[ParseRecord]:
 
 def _parse_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
     """Parse on this machine; stderr shows the progress, and whether kernels must be compiled."""
-    with when_compiling(report_compiling):
-        yield from _with_progress(_records_here(file, job))
+    with when_compiling(report_compiling), progress("parsing", None) as advance:
+        for record in _records_here(file, job):
+            yield record
+            advance()
 
 
 def _records_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
@@ -353,22 +355,3 @@ def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:
     sentences = itertools.islice(read_sentences(file, job.kind, job.reading), job.done, None)
     for number, parsed in enumerate(job.parser.parse_all(sentences, job.jobs), job.done):
         yield parse_record(job, number, parsed)
-
-
-def _with_progress(parsed: Iterator[ParseRecord]) -> Iterator[ParseRecord]:
-    """The parses as given, with a progress line on a terminal after the first second."""
-    if not sys.stderr.isatty() or os.environ.get("NO_PROGRESS"):
-        yield from parsed
-        return
-    began = said = time.monotonic()
-    number = 0
-    try:
-        for number, item in enumerate(parsed, 1):
-            yield item
-            now = time.monotonic()
-            if now - said > 1:
-                said = now
-                click.echo(f"\r{number:,} sentences, {number / (now - began):,.1f} a second", err=True, nl=False)
-    finally:
-        if said > began:
-            click.echo("\r" + " " * 60 + "\r", err=True, nl=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +15,7 @@ import click
 from treegauge.cli._files import INPUT, OUTPUT, OutputFile
 from treegauge.cli._group import Command
 from treegauge.cli._options import jobs_option, number_of_jobs, reading_options
+from treegauge.cli._progress import status_line
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
@@ -101,10 +101,15 @@ def command(
     bank = read(treebank, options)
     began = time.monotonic()
     click.echo(number_of(len(bank), "tree"), err=True)
-    with when_compiling(report_compiling):
+    with when_compiling(report_compiling), status_line(quiet=quiet) as show_line:
+
+        def on_try(tried: Trial) -> None:
+            if not quiet:
+                click.echo(f"held-out F1 {100 * tried.f1:.2f} at lam {tried.lam:g}: {tried.what}", err=True)
+
         model = train_latent(
             list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
-            on_iteration=_teller(quiet), on_try=_try_teller(quiet), save=lambda made: save_latent(made, output),
+            on_iteration=_iteration_printer(show_line), on_try=on_try, save=lambda made: save_latent(made, output),
         )  # fmt: skip
     size = os.path.getsize(output) / 1e6
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
@@ -112,14 +117,11 @@ def command(
     click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, in {seconds:.0f} s: {output}", err=True)
 
 
-def _teller(quiet: bool) -> Callable[[IterationReport], None]:
-    """A function that prints each iteration: on a line of its own in a file, over the last line on a terminal.
+def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport], None]:
+    """A function that shows each iteration, and the time left.
 
-    The time left is estimated from the work done after the first iteration, since that one waits for the kernels to be compiled.
+    The time is estimated from the work done after the first iteration, since that one waits for the kernels to be compiled.
     """
-    if quiet:
-        return lambda _: None
-    live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
     lock = Lock()
     first: list[tuple[float, float]] = []
 
@@ -129,21 +131,7 @@ def _teller(quiet: bool) -> Callable[[IterationReport], None]:
             first.append((now, at.done)) if not first else None
             spent, fresh = now - first[0][0], at.done - first[0][1]
             left = f", {_time(spent * (1 - at.done) / fresh)} left" if fresh > 0.01 else ""
-            line = f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}"
-            click.echo(f"\r{line}\033[K" if live else line, err=True, nl=not live)
-
-    return tell
-
-
-def _try_teller(quiet: bool) -> Callable[[Trial], None]:
-    live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
-
-    def tell(tried: Trial) -> None:
-        if not quiet:
-            click.echo(
-                f"{chr(13) + chr(27) + '[K' if live else ''}held-out F1 {100 * tried.f1:.2f} at lam {tried.lam:g}: {tried.what}",
-                err=True,
-            )
+            show(f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}")
 
     return tell
 
