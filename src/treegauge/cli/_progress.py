@@ -74,6 +74,7 @@ class _Bar:
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
+            redirect_stdout=False,  # trees that are written meanwhile belong on standard output
         )
         bar.start()
         self.shown = bar, bar.add_task(self.title, total=self.total)
