@@ -16,7 +16,6 @@ from treegauge import Treebank
 from treegauge.io import sources
 from treegauge.scoring import counts as comparison
 from treegauge.scoring import inputs as sides
-from treegauge.scoring.prefetch import Prefetch
 from treegauge.scoring.result import Result
 from treegauge.trees.columns import TreebankHash
 
@@ -158,22 +157,21 @@ def test_reading_ahead_stops_when_nobody_takes() -> None:
             made.append(1)
             yield Treebank.parse("(N a)")
 
-    ahead = Prefetch(endless)
-    assert ahead.take() is not None
+    threads = threading.active_count()
+    ahead = sides.read_ahead(endless())
+    next(ahead)
     ahead.close()
-    assert not ahead._thread.is_alive()
-    assert len(made) < 20
+    assert threading.active_count() == threads
+    assert len(made) == 2
 
 
-def test_the_end_and_an_error_come_again_when_asked_again(tmp_path: Path) -> None:
-    ahead = Prefetch(lambda: iter([Treebank.parse("(N a)")]))
-    assert [ahead.take() is None for _ in range(3)] == [False, True, True]
+def test_an_error_comes_again_when_asked_again(tmp_path: Path) -> None:
+    assert [len(block) for block in sides.read_ahead(iter([Treebank.parse("(N a)")]))] == [1]
     broken = sides.FileTrees([str(written(tmp_path, "broken.mrg", [*GOLD, "(S"]))], treegauge.ReadOptions(), keep=True)
     for _ in range(2):
         with pytest.raises(treegauge.BracketError):
             list(broken.blocks())
     broken.close()
-    ahead.close()
 
 
 def test_a_file_that_was_closed_in_the_middle_is_read_from_the_beginning(tmp_path: Path) -> None:

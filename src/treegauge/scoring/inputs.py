@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from treegauge import io
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import InputError, MismatchError, UsageError
 from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
 from treegauge.trees.columns import HashState, TreebankHash
 from treegauge.trees.tree import Tree
@@ -23,7 +23,8 @@ from treegauge.trees.treebank import Treebank
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    from treegauge.scoring.prefetch import Prefetch
+
+BlockT = TypeVar("BlockT")
 
 SMALLEST_BYTES = 16 << 20
 """Kernels are used for two files of at least this size together; smaller ones are counted sooner than Numba is imported."""
@@ -66,7 +67,7 @@ class FileTrees:
         self.can_be_read_again = keep or "-" not in paths
         self._options, self._keep = options, keep
         self._kept: list[Treebank] = []
-        self._rest: Prefetch[Treebank] | Direct | None = None
+        self._rest: Generator[Treebank] | None = None
         self._is_complete = False
 
     def blocks(self) -> Iterator[Treebank]:
@@ -76,11 +77,15 @@ class FileTrees:
         if self._rest is None and not self._is_complete:
             self._rest = _open_blocks(self.paths, self._options)
         yield from self._kept
-        while self._rest is not None and (block := self._rest.take()) is not None:
-            if self._keep:
-                self._kept.append(block)
-            yield block
-        self._is_complete = self._keep
+        try:
+            while self._rest is not None and (block := next(self._rest, None)) is not None:
+                if self._keep:
+                    self._kept.append(block)
+                yield block
+            self._is_complete = self._keep
+        except InputError:
+            self.close()
+            raise
         self.close()
 
     def whole(self) -> Treebank:
@@ -111,38 +116,21 @@ def _are_large(paths: Sequence[str]) -> bool:
     return not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) > CHUNK_BYTES
 
 
-def _open_blocks(paths: Sequence[str], options: ReadOptions) -> Prefetch[Treebank] | Direct:
+def _open_blocks(paths: Sequence[str], options: ReadOptions) -> Generator[Treebank]:
     """The blocks of some files, read ahead in a thread if the files are large."""
-
-    def make() -> Iterator[Treebank]:
-        return (block for path in paths for block in io.stream(path, options))
-
-    if not _are_large(paths):
-        return Direct(make)
-    from treegauge.scoring.prefetch import Prefetch
-
-    return Prefetch(make)
+    blocks = (block for path in paths for block in io.stream(path, options))
+    return read_ahead(blocks) if _are_large(paths) else blocks
 
 
-class Direct:
-    """Blocks read on demand."""
+def read_ahead(blocks: Iterator[BlockT]) -> Generator[BlockT]:
+    """The blocks, each made by another thread while the one before is processed."""
+    from concurrent.futures import ThreadPoolExecutor
 
-    def __init__(self, make: Callable[[], Iterator[Treebank]]) -> None:
-        self._items = make()
-        self._error: BaseException | None = None
-
-    def take(self) -> Treebank | None:
-        """The next block, or None after the last; an error in reading is raised again on each call."""
-        if self._error is not None:
-            raise self._error
-        try:
-            return next(self._items, None)
-        except BaseException as error:
-            self._error = error
-            raise
-
-    def close(self) -> None:
-        """Do nothing: there is no thread to stop."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = pool.submit(next, blocks, None)
+            yield block
 
 
 class Hasher:

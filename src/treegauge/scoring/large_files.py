@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from treegauge.presets import Preset, from_parameters
 from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts, no_progress
 from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.inputs import read_ahead
 from treegauge.trees.bracketed import ESCAPED_BRACKETS, restore_label, restore_word
 from treegauge.trees.columns import Int32, TreebankHash, offsets_of
 from treegauge.trees.treebank import Int64, Treebank
@@ -172,14 +173,6 @@ def _treebank_of(names: Names, part: TreeColumns, trees: Int64) -> Treebank:
     return Treebank(labels, vocabulary, *columns, chosen.node_offset, chosen.token_offset, chosen.origins)
 
 
-def _read_ahead(blocks: Iterator[_ScannedBlock], pool: Executor) -> Iterator[_ScannedBlock]:
-    """The blocks, each read by another thread while the one before is counted."""
-    waiting = pool.submit(next, blocks, None)
-    while (block := waiting.result()) is not None:
-        waiting = pool.submit(next, blocks, None)
-        yield block
-
-
 class _OddSentences(NamedTuple):
     """Sentences that the kernel did not count: their numbers, and their trees."""
 
@@ -202,8 +195,8 @@ class _FilePairCounter:
     def counts(self) -> HashedCounts:
         """The counts of both files; NotParallel if they are not parallel."""
         gold, test = self._sides
-        with ThreadPoolExecutor(2) as pool:
-            self._count_all(*(_read_ahead(side.blocks(), pool) for side in (gold, test)))
+        with closing(read_ahead(gold.blocks())) as ours, closing(read_ahead(test.blocks())) as theirs:
+            self._count_all(ours, theirs)
         self._add_batch()
         self._add_odd()
         return HashedCounts(self._total(), (gold.hexdigest(), test.hexdigest()))
