@@ -139,11 +139,6 @@ class Source:
         stem, suffix = os.path.splitext(self.name)
         return (os.path.splitext(stem)[1] if suffix.lower() in COMPRESSED else suffix).lower()
 
-    @property
-    def is_compressed(self) -> bool:
-        """Whether the name has a suffix of compression."""
-        return os.path.splitext(self.name)[1].lower() in COMPRESSED
-
     @contextmanager
     def open(self) -> Generator[BinaryIO]:
         """Open the source for reading its bytes, decompressed."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
-Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,15 +221,6 @@ def join_columns(columns: Sequence[Int32]) -> Int32:
 def join_offsets(offsets: Sequence[Int64]) -> Int64:
     """The offsets of several treebanks joined into one."""
     return offsets_of([np.diff(offset) for offset in offsets])
-
-
-def with_room(array: NDArray[Number], size: int) -> NDArray[Number]:
-    """The array if it has at least ``size`` items; else a copy of at least twice its length, zeros at the end."""
-    if size <= len(array):
-        return array
-    longer = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def offsets_of(lengths: Sequence[Int64]) -> Int64:

@@ -127,3 +127,13 @@ def test_bytes_are_compared_as_they_are(tmp_path: Path, monkeypatch: pytest.Monk
     ours = _run([str(path), str(path)])
     monkeypatch.setattr(scoring, "_FEW_LINES", 1 << 30)
     assert ours == _run([str(path), str(path)])
+
+
+@pytest.mark.parametrize("with_kernels", [False, True])
+def test_lines_of_brackets_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_kernels: bool) -> None:
+    _large_is(monkeypatch, with_kernels)
+    path = tmp_path / "lines"
+    path.write_text("(()(()()(())))\n" * 200 + "(()( a)())\n")
+    ours = _run([str(path), str(path)])
+    monkeypatch.setattr(scoring, "_FEW_LINES", 1 << 30)
+    assert ours == _run([str(path), str(path)])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from treegauge.alignment.brackets import sum_within
 from treegauge.alignment.counted_brackets import LabelNumbers, brackets_of, sentence_lengths
 from treegauge.alignment.words import has_tag
-from treegauge.io.bracketed_columns import Names, find_events, part_of
+from treegauge.io.bracketed_columns import Names, TreeColumns, find_events, part_of
 from treegauge.metrics.evalb import VALID
 from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.reading import Rules
@@ -80,7 +80,7 @@ def score_in_blocks(
 
 
 def _odd_lines(lines: Sequence[bytes]) -> Mask:
-    """A mask of the lines that EVALB may read differently from the fast reader, or that are not one tree within its limits.
+    """A mask of the lines that EVALB may read differently from the fast reader, or that are not one tree.
 
     EVALB does not look for a label after a blank, takes a blank before a closing bracket for an empty word, and ends its strings
     at a zero byte.
@@ -102,7 +102,7 @@ def _odd_lines(lines: Sequence[bytes]) -> Mask:
     label_set_off[:-2] &= events.is_word[1:-1] & ~events.is_close[2:]
     bad = (depth < events.is_word) | (events.is_close & _is_blank(byte_before)) | label_set_off
     bad |= events.is_open & (depth == 1) & ~is_first
-    odd = (size > limits.LINE) | (np.append(np.int32(0), events.depth).take(behind) != depth_before) | (n_events == 0)
+    odd = (np.append(np.int32(0), events.depth).take(behind) != depth_before) | (n_events == 0)
     odd[line[bad]] = True
     odd[np.searchsorted(end, np.flatnonzero(events.data == 0), side="right")] = True
     return odd
@@ -117,8 +117,38 @@ def _text(lines: Sequence[bytes], odd: Mask) -> bytes:
     return b"".join(b"()\n" if is_odd else line for line, is_odd in zip(lines, odd.tolist(), strict=True))
 
 
-def _are_long(names: Sequence[bytes], limit: int) -> Mask:
-    return np.array([len(name) > limit for name in names] or [False])
+class _LineReader:
+    """The fast reader of blocks of lines with one table of names, of which it knows the long ones."""
+
+    def __init__(self, names: Names, *, is_compiled: bool) -> None:
+        self.names, self._is_compiled = names, is_compiled
+        self._long_words = self._long_labels = np.zeros(0, dtype=np.bool_)
+
+    def read(self, lines: Sequence[bytes]) -> tuple[TreeColumns, Mask]:
+        """The trees of some lines, one each, and a mask of the odd ones."""
+        trees, odd = self._scan(lines), np.zeros(len(lines), dtype=np.bool_)
+        if trees is None:
+            odd = _odd_lines(lines)
+            trees = part_of(find_events(_text(lines, odd)), self.names, "", 0, utf8=False)
+        self._long_words = _with_new(self._long_words, self.names.word_numbers.strings, limits.WORD)
+        self._long_labels = _with_new(self._long_labels, self.names.label_numbers.strings, limits.LABEL)
+        odd |= (trees.n_nodes > limits.BRACKETS) | (np.array([len(line) for line in lines]) > limits.LINE)
+        odd |= sum_within(self._long_words.take(trees.columns.word) | (trees.columns.tag < 0), offsets_of([trees.n_tokens])) > 0
+        return trees, odd | (sum_within(self._long_labels.take(trees.columns.label), offsets_of([trees.n_nodes])) > 0)
+
+    def _scan(self, lines: Sequence[bytes]) -> TreeColumns | None:
+        """The trees by the compiled scanner, if each line is certainly one that EVALB reads as we do."""
+        if not self._is_compiled:
+            return None
+        scanned = self.names.scanner.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
+        if scanned is None or self.names.scanner.is_loose:
+            return None
+        return scanned[0] if np.array_equal(scanned[0].origins[0].line, np.arange(len(lines))) else None
+
+
+def _with_new(are_long: Mask, names: Sequence[bytes], limit: int) -> Mask:
+    """A mask of the names of more than ``limit`` bytes, given that of the first of them."""
+    return np.concatenate([are_long, np.array([len(name) > limit for name in names[len(are_long) :]], dtype=np.bool_)])
 
 
 def _per_token(chosen: Mask, bank: Treebank) -> Mask:
@@ -136,11 +166,12 @@ class _ColumnCounts:
         equal = tuple((a.decode("latin-1").encode(), b.decode("latin-1").encode()) for a, b in parameters.equal_labels)
         recoded = parameters._replace(delete_labels=deleted, delete_labels_for_length=not_in_length, equal_labels=equal)
         self._preset = from_parameters(recoded, "EVALB")
-        self._names = Names()
+        self._reader = _LineReader(Names(), is_compiled=False)
 
     def count(self, gold: Sequence[bytes], test: Sequence[bytes]) -> tuple[Mask, ValidLines]:
         """A mask of the lines that must be scored one by one, and the counts of all others."""
-        (ours, odd), (theirs, test_odd) = self._read(gold), self._read(test)
+        (gold_trees, odd), (test_trees, test_odd) = (self._reader.read(lines) for lines in (gold, test))
+        ours, theirs = self._bank(gold_trees), self._bank(test_trees)
         kept, test_kept = (~has_tag(bank, self._preset.delete_tags) for bank in (ours, theirs))
         n_words, n_test_words = sum_within(kept, ours.token_offset), sum_within(test_kept, theirs.token_offset)
         odd |= test_odd | (n_words != n_test_words) | (n_test_words == 0)
@@ -148,7 +179,7 @@ class _ColumnCounts:
         odd[np.repeat(np.flatnonzero(~odd), n_words[~odd])[words != test_words]] = True
         numbers = LabelNumbers(self._preset.equal_labels)
         length = sentence_lengths(ours, self._preset)
-        number = np.arange(len(self._names.word_numbers), dtype=np.int32)
+        number = np.arange(len(self._reader.names.word_numbers), dtype=np.int32)
         gold_side, test_side = (
             brackets_of(bank, self._preset, keep & _per_token(~odd, bank), numbers, number, length=length)
             for bank, keep in ((ours, kept), (theirs, test_kept))
@@ -159,16 +190,9 @@ class _ColumnCounts:
         tags = sum_within(classes.take(gold_side.tag) == classes.take(test_side.tag), gold_side.token_offset)
         return odd, ValidLines(length, length, matched, gold_side.counts, test_side.counts, crossed, n_words, tags)
 
-    def _read(self, lines: Sequence[bytes]) -> tuple[Treebank, Mask]:
-        """The trees of some lines, and a mask of the odd ones."""
-        odd = _odd_lines(lines)
-        part = part_of(find_events(_text(lines, odd)), self._names, "", 0, utf8=False)
-        labels, words = self._names.label_numbers.strings, self._names.word_numbers.strings
-        names = tuple(label.decode("latin-1") for label in labels)
-        bank = Treebank(names, (), *part.columns, offsets_of([part.n_nodes]), offsets_of([part.n_tokens]))
-        long_or_bare = _are_long(words, limits.WORD).take(bank.word) | (bank.tag < 0)
-        odd |= (part.n_nodes > limits.BRACKETS) | (sum_within(long_or_bare, bank.token_offset) > 0)
-        return bank, odd | (sum_within(_are_long(labels, limits.LABEL).take(bank.label), bank.node_offset) > 0)
+    def _bank(self, trees: TreeColumns) -> Treebank:
+        labels = tuple(label.decode("latin-1") for label in self._reader.names.label_numbers.strings)
+        return Treebank(labels, (), *trees.columns, offsets_of([trees.n_nodes]), offsets_of([trees.n_tokens]))
 
 
 def _kernel_counts(parameters: Parameters) -> _KernelCounts | None:
@@ -178,8 +202,7 @@ def _kernel_counts(parameters: Parameters) -> _KernelCounts | None:
     classes = rules.label_classes()
     if classes is None or not can_compile():
         return None
-    names = Names(), Names()
-    return _KernelCounts(names, PlainCounter(*names, _KernelRules(rules, classes)))
+    return _KernelCounts(_KernelRules(rules, classes))
 
 
 class _KernelRules:
@@ -212,32 +235,15 @@ class _KernelRules:
 class _KernelCounts:
     """The count by kernels."""
 
-    def __init__(self, names: tuple[Names, Names], counter: PlainCounter) -> None:
-        self._names, self._counter = names, counter
+    def __init__(self, rules: _KernelRules) -> None:
+        self._names = Names(), Names()
+        self._gold, self._test = (_LineReader(names, is_compiled=True) for names in self._names)
+        self._counter = PlainCounter(*self._names, rules)
 
     def count(self, gold: Sequence[bytes], test: Sequence[bytes]) -> tuple[Mask, ValidLines]:
         """A mask of the lines that must be scored one by one, and the counts of all others."""
-        (ours, odd), (theirs, test_odd) = (self._read(*side) for side in zip(self._names, (gold, test), strict=True))
+        (ours, odd), (theirs, test_odd) = self._gold.read(gold), self._test.read(test)
         self._counter.learn(*map(NameCounts.of, self._names))
-        counted = self._counter.count(ours, theirs)
+        counted = self._counter.count(TreeSlice.of(ours), TreeSlice.of(theirs))
         columns = (counted.length, counted.matched, counted.gold, counted.test, counted.crossing, counted.words, counted.tags)
         return odd | test_odd | counted.is_odd, ValidLines(counted.length, *columns)
-
-    def _read(self, names: Names, lines: Sequence[bytes]) -> tuple[TreeSlice, Mask]:
-        """The trees of some lines, and a mask of the odd ones."""
-        odd = np.zeros(len(lines), dtype=np.bool_)
-        found = names.scanner.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
-        if found is None or names.scanner.is_loose or not np.array_equal(found[0].origins[0].line, np.arange(len(lines))):
-            odd = _odd_lines(lines)
-            found = names.scanner.scan(_text(lines, odd), "", 0, is_last=True, may_nest=True, utf8=False)
-            assert found is not None, "lines that are one tree each are plain text"
-        part = found[0]
-        trees = TreeSlice.of(part)
-        odd |= (part.n_nodes > limits.BRACKETS) | (np.array([len(line) for line in lines]) > limits.LINE)
-        for strings, limit, column, offset in (
-            (names.word_numbers.strings, limits.WORD, part.columns.word, trees.token_offset),
-            (names.label_numbers.strings, limits.LABEL, part.columns.label, trees.node_offset),
-        ):
-            if max(map(len, strings), default=0) > limit:
-                odd |= sum_within(_are_long(strings, limit).take(column), offset) > 0
-        return trees, odd
