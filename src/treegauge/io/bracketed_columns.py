@@ -438,7 +438,7 @@ def part_of(events: Events, names: Names, path: str, first_line: int, *, utf8: b
         label = names.label_numbers.of(text, open_position + 1, label_end, utf8=utf8)
     else:
         first = int(np.argmin(has_label))
-        names.label_numbers.of(text, open_position[:first] + 1, label_end[:first])  # numbered before the empty label
+        names.label_numbers.of(text, open_position[:first] + 1, label_end[:first], utf8=utf8)  # numbered before the empty label
         label = np.full(len(opens), names.label_numbers[b""], dtype=np.int32)
         label[has_label] = names.label_numbers.of(text, open_position[has_label] + 1, label_end, utf8=utf8)
     word = names.word_numbers.of(text, events.position.take(words), word_end, utf8=utf8)

@@ -123,7 +123,7 @@ def test_one_odd_line_leaves_all_others_to_the_fast_lane(
 @pytest.mark.parametrize("line", ["\xff", "é", "-LRB-", "\\(", "$-RRB-"])
 def test_bytes_are_compared_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     path = tmp_path / "lines"
-    path.write_bytes((f"(S-{line} (NP ({line}-X {line}) (N b)))\n" * 70).encode("latin-1"))
+    path.write_bytes((f"(S-{line} () (NP ({line}-X {line}) (N b)))\n" * 70).encode("latin-1"))
     ours = _run([str(path), str(path)])
     monkeypatch.setattr(scoring, "_FEW_LINES", 1 << 30)
     assert ours == _run([str(path), str(path)])
