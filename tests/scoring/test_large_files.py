@@ -17,7 +17,7 @@ from treegauge.data import treebank_path
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import Preset
-from treegauge.scoring import job, large_files
+from treegauge.scoring import evaluation, large_files
 from treegauge.scoring.counts import Request
 from treegauge.scoring.large_files import count_large_files
 
@@ -88,14 +88,19 @@ def test_same_as_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(large_files, "_ODD_BATCH", generator.choice([1, 5, 1000]))
         on_mismatch, on_error = generator.choice(["align", "skip"]), generator.choice(["parse-fails", "repair"])
         request = Request(
-            (Parseval(),), generator.choice(_presets()), on_mismatch=on_mismatch, sentences=False, on_error=on_error, keep=False
+            (Parseval(),),
+            generator.choice(_presets()),
+            on_mismatch=on_mismatch,
+            sentences=False,
+            on_error=on_error,
+            keep=False,
+            reading=(reading := ReadOptions(on_error=on_error)),
         )
-        reading = ReadOptions(on_error=on_error)
         ours = count_large_files(gold, test, request, reading)
         if ours is None:
             continue
         # Small files: the NumPy code counts.
-        ((theirs, _),) = job.ScoringJob(gold, {"test": test}, request, (), reading).count()
+        ((theirs, _),) = evaluation.count_systems(gold, {"test": test}, request)
         assert _said(ours) == _said(theirs), (number, request)
         n_compared += 1
         n_notes += len(ours.counts.notes)
@@ -137,8 +142,8 @@ def test_large_files_are_counted_by_kernels(tmp_path: Path, monkeypatch: pytest.
     request = Request((Parseval(),), sentences=False)
     asked: list[str] = []
     monkeypatch.setattr(large_files, "count_large_files", lambda gold, *rest: asked.append(gold))
-    job.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
+    evaluation.count_systems(gold, {"test": test}, request)
     assert not asked
-    monkeypatch.setattr(job, "SMALLEST_BYTES", 1)
-    job.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
+    monkeypatch.setattr(evaluation, "SMALLEST_BYTES", 1)
+    evaluation.count_systems(gold, {"test": test}, request)
     assert asked == [gold]

@@ -26,7 +26,8 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
-from treegauge.scoring.job import ScoringJob
+from treegauge.scoring.counts import Request
+from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.result import Result
 from treegauge.tables import Table, render, whole_number
 
@@ -99,9 +100,7 @@ def command(
     systems = named_systems(tests)
     if baseline is not None and baseline not in systems:
         raise UnknownName("baseline system", baseline, systems)
-    job = ScoringJob.of(
-        gold,
-        systems,
+    request = Request.of(
         [name],
         preset,
         on_mismatch=on_mismatch,
@@ -111,8 +110,9 @@ def command(
         on_error=options.on_error,
         pair="text",
         sentences=False,
+        engine=engine,
     )
-    scores = list(map(FragmentScore.of, job.results(job.count(engine))))
+    scores = list(map(FragmentScore.of, score_systems(gold, systems, request)))
     _print(scores, form, by_size)
     if figures is not None:
         _write_figures(scores, figures, baseline, figure_format)

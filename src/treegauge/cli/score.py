@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.presets import Preset
     from treegauge.reports.scores import RateLimit
-    from treegauge.scoring.job import JobOptions
+    from treegauge.scoring.counts import Request
     from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
@@ -151,11 +152,9 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
-    how = _job_options(options, chosen)
     from treegauge.cli._progress import progress
     from treegauge.reports.scores import parse_rate_limit
-    from treegauge.scoring.evaluation import score_baselines
-    from treegauge.scoring.job import ScoringJob
+    from treegauge.scoring.evaluation import score_baselines, score_systems
 
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
@@ -165,14 +164,12 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
     systems = named_systems(tests)
     _remark(gold, list(systems.values()), preset, chosen)
-    metrics = chosen["metrics"] or ("parseval",)
-    job = ScoringJob.of(gold, systems, metrics, preset, **how)
-
+    request = _request(preset, options, chosen)
     with closing(_engine_for(engine, gold, systems, chosen)) as used, progress("scoring", None) as advance:
-        results = job.results(job.count(used, advance))
+        results = score_systems(gold, systems, replace(request, engine=used, progress=advance))
     if chosen["baselines"]:
         with progress("scoring baselines", None) as advance:
-            results += score_baselines(gold, metrics, preset, seed=chosen["seed"] or 0, **how, progress=advance)
+            results += score_baselines(gold, replace(request, progress=advance), seed=chosen["seed"] or 0)
     _finish(results, checks, gold, systems, options, chosen)
 
 
@@ -292,27 +289,31 @@ def _say(line: str, chosen: dict[str, Any]) -> None:
         click.echo(line, err=True)
 
 
-def _job_options(reading: ReadOptions, chosen: dict[str, Any]) -> JobOptions:
-    """The options of scoring that determine what is counted."""
+def _request(preset: Preset | None, reading: ReadOptions, chosen: dict[str, Any]) -> Request:
+    """What to count, and how, with the chosen options."""
+    from treegauge.scoring.counts import Request
+
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
     sentences = sentences or chosen["confidence"] is not None
     if chosen["stream"] and (sentences or chosen["baselines"]):
         raise UsageError(
             "--stream keeps no sentences: leave out --per-sentence, --save, --confidence, --baselines, and the formats jsonl, evalb"
         )
-    return {
-        "on_mismatch": chosen["on_mismatch"],
-        "match_words": chosen["match_words"],
-        "cutoff": chosen["cutoff"],
-        "breakdowns": _breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])]),
-        "stream": chosen["stream"],
-        "reading": reading,
-        "on_error": reading.on_error,
-        "pair": "text",
-        "treebank": chosen["treebank"],
-        "sentences": sentences or chosen["examples"] > 0,
-        "trees": chosen["examples"] > 0,
-    }
+    return Request.of(
+        chosen["metrics"] or ("parseval",),
+        preset,
+        on_mismatch=chosen["on_mismatch"],
+        match_words=chosen["match_words"],
+        cutoff=chosen["cutoff"],
+        breakdowns=_breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])]),
+        keep=not chosen["stream"],
+        reading=reading,
+        on_error=reading.on_error,
+        pair="text",
+        treebank=chosen["treebank"],
+        sentences=sentences or chosen["examples"] > 0,
+        trees=chosen["examples"] > 0,
+    )
 
 
 def _breakdown_names(given: Sequence[str]) -> list[str]:

@@ -24,8 +24,8 @@ from treegauge.metrics.breakdowns import Breakdown
 from treegauge.metrics.breakdowns.counts_by_key import Key, PlaceArray
 from treegauge.metrics.registry import find_metric
 from treegauge.scoring.counts import Request
+from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import TreebankLike, path_of
-from treegauge.scoring.job import ScoringJob
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -107,11 +107,12 @@ def _score_again(result: Result, **options: Unpack[_RequestOptions]) -> Result:
         match_words=signature.match_words,
         on_error=reading.on_error,
         pair="text",
+        names=(result.metric,),
+        reading=reading,
         **options,
     )
     trees = {result.system: _trees(inputs.test, reading)}
-    job = ScoringJob(_trees(inputs.gold, reading.of_gold), trees, request, [result.metric], reading)
-    (again,) = job.results(job.count())
+    (again,) = score_systems(_trees(inputs.gold, reading.of_gold), trees, request)
     for side, path, before, now in (
         ("gold", inputs.gold[0], signature.gold, again.signature.gold),
         ("test", inputs.test[0], signature.test, again.signature.test),

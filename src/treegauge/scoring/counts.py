@@ -7,6 +7,7 @@ repeated, both files are read whole and paired by text, which is impossible for 
 
 from __future__ import annotations
 
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -20,10 +21,12 @@ from treegauge.alignment.counted_brackets import sentence_lengths
 from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
-from treegauge.engines import Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.engines.engine import SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
+from treegauge.io.sources import ReadOptions
 from treegauge.metrics.metric import Metric, Rows
+from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import TREEBANKS, counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 ON_MISMATCH = ("align", "error", "skip", "edit", "evalb")
 PAIR = ("order", "text")
+MetricLike = str | Metric
+PresetLike = str | os.PathLike[str] | Preset
 
 
 def no_progress(done: int) -> None:
@@ -47,10 +52,12 @@ def no_progress(done: int) -> None:
 class Request:
     """Everything that decides what is counted, and how; most of it is explained in :func:`treegauge.score`.
 
+    * ``names``: the metrics as the caller wrote them, for the results. ``reading``: how files are read. ``engine``: where
+      blocks are counted.
     * ``preset``: None if each metric uses its own; ``cutoff``: the length of the longest short sentence (None: the preset's).
     * ``keep``: whether rows and trees are kept; a stream keeps neither. ``sentences``: whether single sentences will be looked at;
-      if not, workers send sums only. ``trees``: whether trees are kept along with the rows; ``only``: the gold sentences (in order,
-      from 0) whose trees are kept, if not all of them. ``places``: whether the file and line of each gold sentence are kept.
+      if not, kernels may count large files. ``trees``: whether trees are kept along with the rows; ``only``: the gold sentences
+      (in order, from 0) whose trees are kept, if not all of them. ``places``: whether the file and line of each gold sentence are kept.
     * ``progress``: a function that is called with the number of sentences counted since the last call.
     * ``thinned``: a function that makes the breakdown of a block smaller, which otherwise holds the places of all wrong brackets.
     * ``among``: the gold sentences that breakdowns count, if not all of them.
@@ -73,6 +80,41 @@ class Request:
     only: tuple[int, ...] | None = None
     thinned: Callable[[Breakdown, Pair], Breakdown] | None = None
     among: Int64 | None = None
+    names: tuple[str, ...] = ()
+    reading: ReadOptions = ReadOptions()
+    engine: Engine = IN_PROCESS
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Sequence[MetricLike],
+        preset: PresetLike | None,
+        *,
+        breakdowns: Sequence[str] = (),
+        reading: ReadOptions = ReadOptions(),
+        on_error: str | None = None,
+        progress: Callable[[int], None] | None = None,
+        **options: Any,
+    ) -> Request:
+        """The request of a call of :func:`treegauge.score`, with metrics and preset by name.
+
+        Reading stops at the first tree that cannot be read, unless told otherwise; in scoring such a test tree is a failed parse.
+        """
+        return cls(
+            metrics=tuple(find_metric(each) if isinstance(each, str) else each for each in metrics),
+            names=tuple(each if isinstance(each, str) else each.name for each in metrics),
+            preset=None if preset is None else load_preset(preset),
+            breakdowns=tuple(breakdowns),
+            reading=reading,
+            on_error=on_error or ("parse-fails" if reading.on_error == "stop" else reading.on_error),
+            progress=progress or no_progress,
+            **options,
+        )
+
+    @property
+    def test_reading(self) -> ReadOptions:
+        """How test files are read."""
+        return replace(self.reading, on_error=self.on_error)
 
     def __post_init__(self) -> None:
         if self.treebank and self.treebank not in TREEBANKS:
@@ -361,11 +403,11 @@ class HashedCounts(NamedTuple):
     digests: tuple[str, str]
 
 
-def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher, engine: Engine) -> SystemCounts:
+def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemCounts:
     """Count all files of a system, each against its gold file."""
     total = SystemCounts(request)
     for gold, test in files:
-        counts = _count_file(gold, test, request, hasher, engine, total.n_gold)
+        counts = _count_file(gold, test, request, hasher, total.n_gold)
         for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, counts.n_test)):
             if trees.paths and not n_trees:
                 raise InputError(f"no trees in the {side} file", path=trees.name, advice="Nothing was scored.")
@@ -387,17 +429,17 @@ def _refusal(notes: Sequence[Note], remarks: Sequence[Note]) -> str:
     return "\n".join([*lines, *(f"  {with_advice(remark)}" for remark in remarks)])
 
 
-def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, engine: Engine, first: int) -> SystemCounts:
+def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemCounts:
     marks = hasher.mark()
     once = not (gold.can_be_read_again and test.can_be_read_again)
     try:
-        return _in_step(gold, test, request, hasher, engine, first, may_end_apart=once)
+        return _in_step(gold, test, request, hasher, first, may_end_apart=once)
     except NotParallel:
         hasher.go_back(marks)
     lines = test.line_by_line()
     if lines is not None and not once:
         try:
-            return _in_step(gold, lines, request, hasher, engine, first)
+            return _in_step(gold, lines, request, hasher, first)
         except (NotParallel, InputError):
             hasher.go_back(marks)
         finally:
@@ -406,7 +448,7 @@ def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, engi
         return _by_text(gold, test, request, hasher, first)
     try:
         if not once:
-            return _in_step(gold, test, request, hasher, engine, first, may_end_apart=True)
+            return _in_step(gold, test, request, hasher, first, may_end_apart=True)
     except NotParallel:
         pass
     raise MismatchError(
@@ -416,7 +458,7 @@ def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, engi
 
 
 def _in_step(
-    gold: Trees, test: Trees, request: Request, hasher: Hasher, engine: Engine, first: int, *, may_end_apart: bool = False
+    gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int, *, may_end_apart: bool = False
 ) -> SystemCounts:
     """Count gold sentence i against test sentence i, or raise NotParallel.
 
@@ -438,12 +480,12 @@ def _in_step(
                 yield in_work[-1]
                 number += len(sides[0])
 
-    if engine.in_process:
+    if request.engine.in_process:
         for block in blocks():
             counts.add_block(block)
     else:
-        small = replace(request, trees=False, places=False, progress=no_progress)
-        for counted in engine.map(_count_block, small, blocks(), title="scoring"):
+        small = replace(request, trees=False, places=False, progress=no_progress, engine=IN_PROCESS)
+        for counted in request.engine.map(_count_block, small, blocks(), title="scoring"):
             counts.add_counted(counted, in_work.popleft())
     if ends_apart and counts.texts and request.on_mismatch != "evalb":
         raise NotParallel

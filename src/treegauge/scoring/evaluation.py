@@ -12,28 +12,53 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Unpack, overload
+from dataclasses import asdict, replace
+from typing import Any, TypedDict, Unpack, overload
 
-from treegauge import io
+from treegauge import __version__, io
+from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
-from treegauge.presets import Preset, load_preset
-from treegauge.scoring.counts import no_progress
-from treegauge.scoring.inputs import TreebankLike, path_of
-from treegauge.scoring.job import JobOptions, MetricLike, PresetLike, ScoringJob, on_error_policy
-from treegauge.scoring.result import Result, Scores
+from treegauge.presets import load_preset
+from treegauge.presets.treebanks import unused_punctuation
+from treegauge.scoring.counts import HashedCounts, MetricLike, PresetLike, Request, SystemCounts, check_fit, count_files
+from treegauge.scoring.evalb_view import evalb_parameters
+from treegauge.scoring.inputs import (
+    SMALLEST_BYTES,
+    FileTrees,
+    Hasher,
+    MemoryTrees,
+    TreebankLike,
+    Trees,
+    paired_files,
+    path_of,
+    trees_of,
+)
+from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores
+from treegauge.scoring.sentence_rows import MetricCounts, join_blocks
+from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Treebank
 
 
-class ScoreOptions(JobOptions, total=False):
-    """The options of :func:`score` that are keyword arguments."""
+class ScoreOptions(TypedDict, total=False):
+    """The keyword arguments of :func:`score`, for type checkers: those of :meth:`~treegauge.scoring.counts.Request.of`."""
 
+    on_mismatch: str
+    match_words: str
+    cutoff: int | None
+    breakdowns: Sequence[str]
+    stream: bool
+    reading: ReadOptions
     progress: Callable[[int], None] | None
     engine: Engine
+    sentences: bool
+    on_error: str | None
+    pair: str
+    treebank: str
+    trees: bool
 
 
 @overload
@@ -136,26 +161,25 @@ def score(
     wanted = list(metric) if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
     several = isinstance(test, Mapping) or len(wanted) > 1 or wanted[0] is not metric
     systems = test if isinstance(test, Mapping) else {_name_of(test): test}
-    job = ScoringJob.of(
-        gold, systems, wanted, preset, on_mismatch=on_mismatch, match_words=match_words, cutoff=cutoff, breakdowns=breakdowns,
-        stream=stream, reading=reading, sentences=sentences, on_error=on_error, pair=pair, treebank=treebank, trees=trees,
+    request = Request.of(
+        wanted, preset, on_mismatch=on_mismatch, match_words=match_words, cutoff=cutoff, breakdowns=breakdowns, keep=not stream,
+        reading=reading, progress=progress, engine=engine, sentences=sentences, on_error=on_error, pair=pair, treebank=treebank,
+        trees=trees,
     )  # fmt: skip
-    results = job.results(job.count(engine, progress or no_progress))
+    results = score_systems(gold, systems, request)
     return Scores(results) if several else results[0]
 
 
-def score_baselines(
-    gold: str, metrics: Sequence[str], preset: Preset | None, *, seed: int = 0, **options: Unpack[ScoreOptions]
-) -> list[Result]:
-    """The results of all :data:`~treegauge.scoring.baselines.BASELINES` by all metrics, to set beside those of systems."""
+def score_baselines(gold: str, request: Request, *, seed: int = 0) -> list[Result]:
+    """The results of all :data:`~treegauge.scoring.baselines.BASELINES`, to set beside those of systems."""
     from treegauge.scoring.baselines import BASELINES, baseline_for
 
     results: list[Result] = []
-    bank = io.read(gold, options.get("reading", ReadOptions()).of_gold)
-    main = load_preset(find_metric(metrics[0]).preset) if preset is None else preset
+    bank = io.read(gold, request.reading.of_gold)
+    main = load_preset(request.metrics[0].preset) if request.preset is None else request.preset
     for name in BASELINES:
         trees = {name: baseline_for(name, bank, main, seed=seed)}
-        scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": ()})
+        scored = score_systems(bank, trees, replace(request, breakdowns=(), engine=IN_PROCESS))
         used = seed if name == "random" else None
         results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
     return results
@@ -222,10 +246,10 @@ class Evaluator:
 
         The option ``on_error`` decides about a parse that cannot be read; by default it counts as a sentence without a parse.
         """
-        reading = self._options.get("reading", ReadOptions())
-        on_error = self._options.get("on_error") or on_error_policy(reading)
-        test = io.as_treebank(predictions, replace(reading, on_error=on_error))
-        gold = io.as_treebank(references, reading.of_gold)
+        reading, on_error = self._options.get("reading", ReadOptions()), self._options.get("on_error")
+        request = Request.of([self.metric], self.preset, reading=reading, on_error=on_error)
+        test = io.as_treebank(predictions, request.test_reading)
+        gold = io.as_treebank(references, request.reading.of_gold)
         if len(test) != len(gold):
             raise MismatchError(f"{len(test)} predictions for {len(gold)} references; a failed parse is an empty string or tree")
         self._predictions.append(test)
@@ -242,3 +266,170 @@ class Evaluator:
         test, gold = Treebank.concatenate(self._predictions), Treebank.concatenate(self._references)
         self._predictions, self._references = [], []
         return dict(self.score(gold, test).rates)
+
+
+SystemTotal = tuple[HashedCounts, Inputs | None]
+"""The counts of a system, and the files they were counted from."""
+
+
+def score_systems(gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request) -> list[Result]:
+    """The results of all systems by all metrics: the systems in their order, and for each its metrics."""
+    results: list[Result] = []
+    for system, (found, inputs) in zip(systems, count_systems(gold, systems, request), strict=True):
+        of_metrics = zip(request.names, found.counts.of_metrics, strict=True)
+        results += [_result(system, name, each, found.counts, found.digests, inputs) for name, each in of_metrics]
+    return results
+
+
+def count_systems(gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request) -> list[SystemTotal]:
+    """The counts of each system."""
+    if not systems:
+        raise UsageError("there is no system to score")
+    kept, reading = dict[str, Trees](), request.test_reading
+    if len(systems) > 1 and request.keep and (path := path_of(gold)) is not None and os.path.isfile(path):
+        # Gold trees are read once for all systems, unless that would take much memory.
+        kept[path] = trees_of(path, reading.of_gold, keep=request.trees or os.path.getsize(path) < LARGE_BYTES)
+    totals: list[SystemTotal] = []
+    for test in systems.values():
+        files = _paired_trees(gold, test, request, kept)
+        counted = _count_by_kernels(files, request) if request.engine.in_process else None
+        totals.append((counted or _count_trees(files, request), _inputs_of(files, reading)))
+    return totals
+
+
+def _count_trees(files: Sequence[tuple[Trees, Trees]], request: Request) -> HashedCounts:
+    """The counts of all files of a system, and their hashes; the files are closed."""
+    try:
+        with Hasher() as hasher:
+            return HashedCounts(count_files(files, request, hasher), hasher.digests())
+    finally:
+        for sides in files:
+            for side in sides:
+                side.close()
+
+
+LARGE_BYTES = 32 << 20
+"""Gold trees of a file that is larger than this are read again for every system."""
+
+
+def _bytes_of(trees: Trees) -> int:
+    try:
+        return sum(map(os.path.getsize, trees.paths))
+    except OSError:
+        return 0
+
+
+def _count_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request) -> HashedCounts | None:
+    """The counts of two large files if no rows are wanted; None if the kernels cannot or need not count them."""
+    if len(files) != 1 or any(len(side.paths) != 1 for side in files[0]) or (request.keep and request.sentences):
+        return None
+    if "-" in files[0][0].paths + files[0][1].paths or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
+        return None
+    from treegauge.compilation import can_compile
+
+    if not can_compile():
+        return None
+    from treegauge.scoring.large_files import count_large_files
+
+    counted = count_large_files(files[0][0].paths[0], files[0][1].paths[0], request, request.test_reading)
+    if counted is not None:
+        check_fit(counted.counts)
+    return counted
+
+
+def _paired_trees(gold: TreebankLike, test: TreebankLike, request: Request, kept: dict[str, Trees]) -> list[tuple[Trees, Trees]]:
+    """Gold and test trees, pair by pair of files that belong together.
+
+    ``kept`` holds the gold trees by path, so that gold files are read once for all systems.
+    """
+    reading = request.test_reading
+    gold_path, test_path = path_of(gold), path_of(test)
+    pairs = paired_files(gold_path, test_path) if gold_path is not None and test_path is not None else None
+    if pairs is None:
+        theirs = trees_of(test, reading, keep=_must_keep(request, test_path))
+        return [(_gold_trees(gold_path, gold, reading, request, kept), theirs)]
+    ours = [_gold_trees(path, path, reading, request, kept) for path, _ in pairs]
+    return [(side, FileTrees([path], reading, keep=_must_keep(request, path))) for side, (_, path) in zip(ours, pairs, strict=True)]
+
+
+def _must_keep(request: Request, path: str | None) -> bool:
+    """Whether the trees of a file are kept: if they are wanted later, or come from standard input, which cannot be read twice."""
+    return request.keep and (request.trees or path == "-")
+
+
+def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
+    if path is None:
+        return trees_of(gold, reading.of_gold, keep=_must_keep(request, path))
+    if path not in kept:
+        kept[path] = trees_of(path, reading.of_gold, keep=_must_keep(request, path))
+    return kept[path]
+
+
+def _inputs_of(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Inputs | None:
+    if any(isinstance(side, MemoryTrees) for sides in files for side in sides):
+        return None
+    gold, test = (tuple(path for sides in files for path in sides[number].paths) for number in (0, 1))
+    return Inputs(gold, test, asdict(reading))
+
+
+def _result(
+    system: str, name: str, counts: MetricCounts, counted: SystemCounts, digests: tuple[str, str], inputs: Inputs | None
+) -> Result:
+    metric, request = counts.metric, counted.request
+    options = dict(metric.options)
+    if request.on_mismatch == "evalb" and (quotes := evalb_parameters(counts.preset).quote_labels):
+        # EVALB's quote repair is not part of a preset, but of EVALB's decisions.
+        options["quote_labels"] = [label.decode("utf-8", "replace") for label in quotes]
+    signature = Signature(
+        metric=name,
+        options=options,
+        preset=counts.preset,
+        on_mismatch=request.on_mismatch,
+        match_words=request.match_words,
+        on_error="repair" if request.on_error == "repair" else "parse-fails",
+        repairs=dict(sorted(counted.repairs.items())),
+        sentences=counts.n_total,
+        skipped=counted.n_gold - counts.n_total,
+        gold=digests[0][:12],
+        test=digests[1][:12],
+        version=__version__,
+    )
+    like_evalb = counted.evalb is not None and metric.compared_with_evalb
+    return Result(
+        system=system,
+        metric=name,
+        headline=metric.headline,
+        columns=metric.columns,
+        total=Part.of(metric, counts.total.values(), counts.n_total),
+        short=Part.of(metric, counts.short.values(), counts.n_short, counts.preset.cutoff_length),
+        signature=signature,
+        notes=(*counted.all_notes(), *_preset_notes(counts, counted), *_gap_notes(metric, counted)),
+        evalb=counted.evalb if like_evalb else None,
+        inputs=inputs,
+        definition=metric,
+        sentences=counts.sentences(counted.places, counted.evalb_status if like_evalb else ()) if request.keep else None,
+        trees=ScoredTrees(counted.gold, counted.test, join_blocks(counted.partner)) if request.keep and request.trees else None,
+        breakdowns=counted.breakdowns,
+    )
+
+
+def _preset_notes(counts: MetricCounts, counted: SystemCounts) -> list[Note]:
+    """A note if the gold trees have many punctuation tags of another treebank, which the preset does not delete."""
+    found = unused_punctuation(counted.punctuation, counted.n_words, counts.preset.delete_tags)
+    if found is None:
+        return []
+    tags = ", ".join(found.tags) + (" with features (##...##)" if found.has_features else "")
+    first = "after the normalisation step features, " if found.has_features else ""
+    what = (
+        f"{found.found:,} of {found.words:,} words have the tag {tags}, which is punctuation in the treebank {found.treebank}; "
+        f'the preset {counts.preset.name} does not leave it out ({first}treebank="{found.treebank}")'
+    )
+    return [Note(-1, "punctuation", "gold", what)]
+
+
+def _gap_notes(metric: Metric, counted: SystemCounts) -> list[Note]:
+    """A note that EVALB's figures are missing, if the reason is that trees have gaps."""
+    if counted.gap is None or not metric.compared_with_evalb:
+        return []
+    what = "EVALB's figures are left out: it reads brackets, which cannot hold gaps (step continuous:raise makes trees continuous)"
+    return [Note(-1, "evalb", counted.gap, what)]

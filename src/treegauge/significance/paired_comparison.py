@@ -28,8 +28,8 @@ from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request, no_progress
+from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import TreebankLike, path_of
-from treegauge.scoring.job import ScoringJob
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
 from treegauge.significance.group_tests import GroupTests
@@ -188,18 +188,18 @@ def comparable_scores(
         places=trees,
         breakdowns=tuple(breakdowns),
         thinned=thinned,
+        names=tuple(names),
+        reading=reading,
     )
     if not judgements:
-        job = ScoringJob(gold, systems, request, names, reading)
-        return Scores(job.results(job.count()))
+        return Scores(score_systems(gold, systems, request))
     path = path_of(gold)
     bank = gold if path is not None and os.path.isfile(path) and not trees else io.as_treebank(gold, reading.of_gold)
     results: list[Result] = []
     for system, test in systems.items():
         of_system = judgements.get(system, Judgements())
         judged = replace(request, metrics=tuple(metric.with_judgements(of_system) for metric in metrics))
-        job = ScoringJob(bank, {system: test}, judged, names, reading)
-        results += job.results(job.count())
+        results += score_systems(bank, {system: test}, judged)
     return Scores(results)
 
 
