@@ -57,7 +57,7 @@ class Request:
     * ``preset``: None if each metric uses its own; ``cutoff``: the length of the longest short sentence (None: the preset's).
     * ``keep``: whether rows and trees are kept; a stream keeps neither. ``sentences``: whether single sentences will be looked at;
       if not, kernels may count large files. ``trees``: whether trees are kept along with the rows; ``only``: the gold sentences
-      (in order, from 0) whose trees are kept, if not all of them. ``places``: whether the file and line of each gold sentence are kept.
+      (in order, from 0) whose trees are kept, if not all of them. ``places``: whether the place of each gold sentence is kept.
     * ``progress``: a function that is called with the number of sentences counted since the last call.
     * ``thinned``: a function that makes the breakdown of a block smaller, which otherwise holds the places of all wrong brackets.
     * ``among``: the gold sentences that breakdowns count, if not all of them.
