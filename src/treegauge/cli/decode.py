@@ -15,11 +15,14 @@ from treegauge.compilation import report_compiling, when_compiling
 from treegauge.errors import FormatError, NoTree
 from treegauge.io.writing import write_chunks
 from treegauge.parsing.chart_files import read_charts
+from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import kbest_line
-from treegauge.parsing.span_charts import KINDS, SPAN_OBJECTIVES, SpanChart
+from treegauge.parsing.span_charts import KINDS, SpanChart
+from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of, plain
 
 FORMATS = ("bracketed", "jsonl")
+SPAN_OBJECTIVES = [name for name, each in OBJECTIVES.items() if each.needs in ("", "trees")]
 
 
 @click.command(
@@ -38,6 +41,8 @@ Examples:
                    "[default: labelled-precision-recall with null labels, else labelled-recall]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER",
               help="labelled-precision-recall: minimum posterior for keeping a node.  [default: best expected F1]")  # fmt: skip
+@click.option("--weights", metavar="FILE", help="general: weights of spans, a file of weights by label or by span.")
+@click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
 @click.option("--null", multiple=True, metavar="LABEL", help="A label (or its number) that means no constituent; repeatable.")
 @click.option("--root/--no-root", default=True, show_default=True, help="Whether the whole sentence must be a constituent.")
 @click.option("--temperature", type=float, default=1.0, show_default=True, help="Number by which scores are divided.")
@@ -60,6 +65,8 @@ def command(
     One tree per line, in the order of the charts. With null labels trees are n-ary, else binary.
     """
     options = {name: value for name, value in choices.items() if value is not None}
+    if "weights" in options:
+        options["weights"] = read_weights(options["weights"])
     given: dict[str, Any] = {"root": root, "temperature": temperature, "kind": kind}
     done = [0]
 
@@ -81,7 +88,7 @@ def _records(chart: SpanChart, number: int, objective: str | None, options: dict
     """The lines of one sentence."""
     if form == "bracketed" and kbest:
         for rank, parse in enumerate(chart.kbest(kbest)):
-            yield kbest_line(number - 1, rank, parse.log_probability)
+            yield kbest_line(number - 1, rank, parse.log_probability - chart.log_partition)
             yield str(parse.tree)
         yield ""
         return
@@ -96,5 +103,6 @@ def _records(chart: SpanChart, number: int, objective: str | None, options: dict
         record["entropy_nats"] = chart.entropy()
         record["constituents"] = [list(c) for c in found.constituents]
     if kbest:
-        record["kbest"] = [{"tree": str(p.tree), "probability": math.exp(p.log_probability)} for p in chart.kbest(kbest)]
+        total = chart.log_partition
+        record["kbest"] = [{"tree": str(p.tree), "probability": math.exp(p.log_probability - total)} for p in chart.kbest(kbest)]
     yield json.dumps(record, ensure_ascii=False, allow_nan=False)

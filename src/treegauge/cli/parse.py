@@ -60,7 +60,7 @@ Examples:
   treegauge parse train.model sentences.txt --objective labelled-recall -o out.mrg
   treegauge parse train.model gold.mrg --input trees --gold-tags --jobs 2
   treegauge parse train.model sentences.txt --for parseval.recall --preset collins
-  treegauge parse train.model sentences.txt --objective general --weights "g * (label == 'NP')"
+  treegauge parse train.model sentences.txt --objective general --weights weights.txt
   treegauge parse train.model sentences.txt --prune --objective labelled-precision-recall
   treegauge parse grammar.txt - --kbest 5 --format json < sentences.txt
   treegauge parse train.model sentences.txt --engine dask:tcp://host:8786 -o out.mrg.gz""",
@@ -70,8 +70,8 @@ Examples:
 @click.option("--for", "purpose", metavar="CRITERION",
               help="recall, precision, f1 or exact: the setting stored in the model; or METRIC.RATE.  [default: f1]")  # fmt: skip
 @click.option("--objective", metavar="NAME",
-              help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule with models of treegauge train; mbr:METRIC takes any "
-              "metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
+              help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule only with models of treegauge train; mbr:METRIC "
+              "takes any metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
 @click.option("--weights", type=INPUT, metavar="WEIGHTS",
               help="general: weights of spans; an expression such as \"g * (label == 'NP')\" or \"bracket - 0.1 * length\", or a "
@@ -252,7 +252,7 @@ def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, A
 
 def _latent_setting(purpose: str | None) -> str:
     """The objective for a criterion with a model of ``treegauge train``; stderr shows which."""
-    from treegauge.parsing.latent.objectives import DEFAULT
+    from treegauge.parsing.latent.latent_parser import DEFAULT
 
     metric = "" if purpose is None else f"parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else purpose
     objective = f"mbr:{metric}" if metric else DEFAULT

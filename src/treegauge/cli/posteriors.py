@@ -23,7 +23,7 @@ from treegauge.parsing.chart_memory import check_memory
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
-from treegauge.parsing.parse_parts import Constituent
+from treegauge.parsing.posterior_view import Constituent
 from treegauge.tables import Cell, Table, number_of, plain, render
 from treegauge.trees.tree import Tree
 

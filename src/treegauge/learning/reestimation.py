@@ -43,7 +43,7 @@ from treegauge.learning.kernels import (
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.neural.dense_pcfg import expected_rule_counts
 from treegauge.parsing.forest import Forest
-from treegauge.parsing.free import best_spans
+from treegauge.parsing.span_trees import best_spans
 from treegauge.parsing.span_trees import spans_below
 from treegauge.trees.tree import Tree
 
@@ -462,7 +462,7 @@ def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> lis
             best = forest.argmax("bracketed-recall")
             found.append(DecodedBrackets(_brackets(split), float(log_probability), _spans(best.tree), best.score))
         else:
-            expected, recall_split = best_spans(weight, False)
+            expected, recall_split = best_spans(weight)
             found.append(DecodedBrackets(_brackets(split), float(log_probability), _brackets(recall_split), float(expected)))
     return found
 

@@ -9,14 +9,14 @@ from treegauge.errors import NoParse, TooLong
 
 if TYPE_CHECKING:
     from treegauge.parsing.chart_files import read_charts, write_charts
-    from treegauge.parsing.derivations import Best
     from treegauge.parsing.expected import ExpectedRates, expected_rates
-    from treegauge.parsing.forest import Forest, Parse
+    from treegauge.parsing.forest import Forest
     from treegauge.parsing.forest_views import ChartEntry, ChartTable
     from treegauge.parsing.input import read_sentences, tokenise
     from treegauge.parsing.objectives import OBJECTIVES, Objective
-    from treegauge.parsing.parse_parts import AnchoredRule, Constituent, Frame, Link
+    from treegauge.parsing.parse_parts import AnchoredRule, Frame, Link
     from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
+    from treegauge.parsing.posterior_view import Best, Constituent, CountedParts, Parse, PosteriorView, SpanLabels
     from treegauge.parsing.reliability import Calibration, calibrate
     from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
     from treegauge.parsing.span_weights import read_weights
@@ -34,6 +34,7 @@ __all__ = [
     "ChartTable",
     "Confidence",
     "Constituent",
+    "CountedParts",
     "ExpectedRates",
     "Forest",
     "Frame",
@@ -44,8 +45,10 @@ __all__ = [
     "Parse",
     "ParsedSentence",
     "Parser",
+    "PosteriorView",
     "Sentence",
     "SpanChart",
+    "SpanLabels",
     "TooLong",
     "TuningResult",
     "calibrate",

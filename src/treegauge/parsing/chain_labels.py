@@ -7,6 +7,7 @@ can be the *topmost* of the label in their chain, which means that the chain abo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,12 +20,15 @@ from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.errors import UsageError
 from treegauge.grammar.binarisation import BinaryGrammar, close
 from treegauge.parsing.chart_layout import Chart, Leaves, cells
+from treegauge.parsing.posterior_view import SpanLabels
 from treegauge.parsing.semirings import LOG_SUM
 
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
 Float64 = NDArray[np.float64]
+TIE = 1e-12
+"""Posteriors closer than this count as equal."""
 MOST_CHAINS = 2_000_000
 """The most chains of unary rules of a grammar that the licensed objectives accept."""
 
@@ -223,70 +227,62 @@ def label_posteriors(forest: Forest) -> LabelPosteriors:
     return LabelPosteriors(found, over_word, some)
 
 
-@dataclass(frozen=True, eq=False)
-class SpanLabels:
-    """The posteriors g(s, t, label) of shown constituents, sparse: span [s, t) has the entries from ``first[s * (n + 1) + t]`` up
-    to the ``first`` of the next span.
+def span_labels(forest: Forest) -> SpanLabels:
+    """The shown constituents of a forest, span by span."""
+    labels, chart, n = shown_labels(forest), forest.inside_chart.chart, forest.n
+    found, tops = forest.label_posteriors, forest.top_posterior
+    starts, ends = cells(n, chart)
+    span, group = starts * (n + 1) + ends, labels.group[chart.symbol].astype(np.int64)
+    shown = group >= 0
+    size = max(1, len(labels.names))
+    keys, row = np.unique(span[shown] * size + group[shown], return_inverse=True)
 
-    ``any`` includes preterminals, ``phrase`` leaves them out; ``top`` is the probability that the label is the top of its chain. By
-    span, ``some[s, t]`` is the probability that a shown node has the span, ``hidden[s, t]`` that only hidden symbols have it.
-    """
+    def by_label(posterior: Float64) -> Float64:
+        return np.bincount(row, posterior[shown], len(keys)).astype(np.float64)
 
-    names: tuple[str, ...]
-    n: int
-    first: NDArray[np.int64]
-    label: NDArray[np.int64]
-    any: Float64
-    phrase: Float64
-    top: Float64
-    some: Float64
-    hidden: Float64
+    def by_span(posterior: Float64) -> Float64:
+        return np.bincount(span, posterior, n * (n + 1)).astype(np.float64).reshape(n, n + 1)
 
-    @classmethod
-    def of(cls, forest: Forest) -> SpanLabels:
-        """The shown constituents of a forest."""
-        labels, chart, n = shown_labels(forest), forest.inside_chart.chart, forest.n
-        found, tops = forest.label_posteriors, forest.top_posterior
-        starts, ends = cells(n, chart)
-        span, group = starts * (n + 1) + ends, labels.group[chart.symbol].astype(np.int64)
-        shown = group >= 0
-        size = max(1, len(labels.names))
-        keys, row = np.unique(span[shown] * size + group[shown], return_inverse=True)
+    some = by_span(np.where(shown, found.some, 0.0))
+    grammar = forest.grammar
+    hides = any(label is None for symbol, label in grammar.labels.items() if symbol != grammar.start)
+    return SpanLabels(
+        labels.names,
+        n,
+        np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
+        keys % size,
+        by_label(found.any),
+        np.maximum(0.0, by_label(found.any - found.over_word)),
+        by_label(tops),
+        some,
+        np.maximum(0.0, by_span(tops) - some) if hides else np.zeros((n, n + 1)),
+    )
 
-        def by_label(posterior: Float64) -> Float64:
-            return np.bincount(row, posterior[shown], len(keys)).astype(np.float64)
 
-        def by_span(posterior: Float64) -> Float64:
-            return np.bincount(span, posterior, n * (n + 1)).astype(np.float64).reshape(n, n + 1)
+def word_tags(forest: Forest, position: int) -> list[tuple[str | None, float]]:
+    """The labels that can be right above a word in the shown tree with their posteriors, the most probable first."""
+    total: dict[str | None, float] = {}
+    for X, p in sorted(_right_above(forest, position)):
+        name = forest.output_labels[X]
+        if name is not None and p > 0:
+            total[name] = total.get(name, 0.0) + p
+    return sorted(total.items(), key=lambda item: -round(item[1] / TIE) * TIE)
 
-        some = by_span(np.where(shown, found.some, 0.0))
-        return cls(
-            labels.names,
-            n,
-            np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
-            keys % size,
-            by_label(found.any),
-            np.maximum(0.0, by_label(found.any - found.over_word)),
-            by_label(tops),
-            some,
-            np.maximum(0.0, by_span(tops) - some),
-        )
 
-    def of_span(self, s: int, t: int) -> slice:
-        """The entries of a span."""
-        at = s * (self.n + 1) + t
-        return slice(int(self.first[at]), int(self.first[at + 1]))
-
-    def best(self, values: Float64) -> tuple[Float64, NDArray[np.int64]]:
-        """The largest positive value of each span's entries and its label, the first of equal ones; 0 and -1 if there is none."""
-        weight, label = np.zeros((self.n, self.n + 1)), np.full((self.n, self.n + 1), -1, np.int64)
-        span = np.repeat(np.arange(self.n * (self.n + 1)), np.diff(self.first))
-        positive = values > 0
-        order = np.lexsort((self.label[positive], -np.round(values[positive], 12), span[positive]))
-        spans, at = np.unique(span[positive][order], return_index=True)
-        weight.reshape(-1)[spans] = values[positive][order][at]
-        label.reshape(-1)[spans] = self.label[positive][order][at]
-        return weight, label
+def _right_above(forest: Forest, position: int) -> Iterator[tuple[int, float]]:
+    """The symbols right above a word, or with only hidden symbols in between, each with its posterior."""
+    down, leaves = shown_labels(forest).down_to_word, forest.inside_chart.grid.leaves
+    weights = {int(leaves.symbol[i]): float(leaves.weight[i]) for i in range(leaves.first[position], leaves.first[position + 1])}
+    for X, p in forest.leaf_posteriors(position):
+        if forest.output_labels[X] is not None:
+            yield X, p
+            continue
+        for c in range(int(down.first[X]), int(down.first[X + 1])):
+            k = forest.entry(position, position + 1, int(down.top[c]))
+            if k >= 0 and forest.output_labels[int(down.top[c])] is not None:
+                f, chain = float(forest.outer.value[k]), float(down.weight[c])
+                log = forest.inside_chart.mode == LOG_SUM
+                yield int(down.top[c]), chain * (math.exp(f + weights[X]) if log else f * weights[X])
 
 
 class LabelOrders:

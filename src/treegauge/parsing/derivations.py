@@ -246,14 +246,3 @@ def steps_to_tree(grammar: BinaryGrammar, labels: Sequence[str | None], steps: S
     if len(root) == 1 and isinstance(root[0], Tree):
         return root[0]
     return Tree(grammar.symbols[grammar.start], root)
-
-
-DUMMY = "X"
-"""The label of a bracket that has no label of its own."""
-
-
-class Best(NamedTuple):
-    """The best tree for an objective, and its expected score."""
-
-    tree: Tree
-    score: float

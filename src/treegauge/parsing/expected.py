@@ -11,34 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.errors import MismatchError
-from treegauge.parsing.derivations import Best
-from treegauge.parsing.forest import Forest, no_parse
-from treegauge.parsing.parse_parts import Constituent
+from treegauge.parsing.forest import Forest
+from treegauge.parsing.posterior_view import PosteriorView
 from treegauge.parsing.tree_consensus import MetricRate
 from treegauge.trees.tree import Tree
 
 SAMPLES = 200
 """The number of sampled parses that estimates are based on."""
 PartsOfTree = Callable[[Tree], set[Hashable]]
-
-
-class AnyForest(Protocol):
-    """The interface of forests, of grammars counted from trees and of latent-variable models."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def words(self) -> Sequence[str]: ...
-    @property
-    def has_parse(self) -> bool: ...
-    def phrase_constituents(self) -> list[Constituent]: ...
-    def sample(self, size: int, seed: int) -> list[Tree]: ...
-    def argmax(self, objective: str = "viterbi", **options: Any) -> Best: ...
 
 
 class ExpectedCounts(NamedTuple):
@@ -93,7 +78,7 @@ class ExpectedRates:
         ]
 
 
-def expected_counts(forest: AnyForest, tree: Tree) -> ExpectedCounts:
+def expected_counts(forest: PosteriorView, tree: Tree) -> ExpectedCounts:
     """The expected counts of a tree's constituents. Preterminals do not count; each (span, label) counts once.
 
     >>> from treegauge.grammar import PCFG
@@ -107,7 +92,7 @@ def expected_counts(forest: AnyForest, tree: Tree) -> ExpectedCounts:
 
 
 def expected_rates(
-    forest: AnyForest,
+    forest: PosteriorView,
     tree: Tree,
     *,
     metrics: Iterable[str] = (),
@@ -123,8 +108,7 @@ def expected_rates(
     >>> found.labelled_recall, round(found.frames, 3), found.exact
     (0.75, 0.75, True)
     """
-    if not forest.has_parse:
-        raise no_parse(forest.words, forest.unknown_words if isinstance(forest, Forest) else ())
+    forest.require_parse()
     if tuple(tree.words) != tuple(forest.words):
         raise MismatchError("the tree has other words than the sentence")
     counts = expected_counts(forest, tree)

@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
-from treegauge.parsing.chain_labels import LabelPosteriors, SpanLabels, label_posteriors
+from treegauge.parsing.chain_labels import LabelOrders, LabelPosteriors, label_posteriors, shown_labels, span_labels, word_tags
 from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
 from treegauge.parsing.chart_layout import Limit, find_entry, leaf_entries
 from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
 from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.parse_parts import (
     AnchoredRule,
-    Constituent,
     Frame,
     Link,
     anchored_rules,
@@ -30,13 +29,12 @@ from treegauge.parsing.parse_parts import (
     frames,
     links,
     rule_posteriors,
-    shown_constituents,
 )
+from treegauge.parsing.posterior_view import Best, Constituent, CountedParts, Parse, PosteriorView, Reading, SpanLabels
 from treegauge.parsing.semirings import LOG_SUM, MAX, SUM
-from treegauge.trees.tree import Tree
+from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:
-    from treegauge.parsing.derivations import Best
     from treegauge.parsing.forest_views import ChartTable
 
 MOST_WORDS = 10_000
@@ -62,14 +60,7 @@ def no_parse(words: Sequence[str], unknown_words: Sequence[str] = ()) -> NoParse
     return NoParse(f"the grammar has no parse for: {sentence}" + (f"; {reason}" if unknown_words else ""))
 
 
-class Parse(NamedTuple):
-    """A tree and the logarithm of its probability."""
-
-    tree: Tree
-    log_probability: float
-
-
-class Forest:
+class Forest(PosteriorView):
     """All parses of a sentence under a grammar, in a chart. Everything is computed on first use; nothing is pruned unless ``limit``
     is given.
 
@@ -117,10 +108,42 @@ class Forest:
         self.leaves = leaves_of(self.binary, self.words, tags)
         self.limit = limit_of(self.n, self.binary, brackets, allowed) if limit is None else limit
 
+    gives = frozenset({"trees", "grammar"})
+
     @property
-    def n(self) -> int:
-        """The number of words."""
-        return len(self.words)
+    def reading(self) -> Reading:
+        """A set of labels per span if two shown nodes can have one span."""
+        return "set" if shown_labels(self).has_chains else "one"
+
+    @property
+    def annotated(self) -> bool:
+        """Whether symbols other than the start symbol show as labels with another name."""
+        return any(symbol != self.grammar.start for symbol in self.grammar.labels)
+
+    @property
+    def root_label(self) -> str | None:
+        """The label of the start symbol, if it shows."""
+        return self.grammar.label(self.grammar.start)
+
+    @cached_property
+    def orders(self) -> LabelOrders:
+        """The orders of labels that the grammar's chains of unary rules allow."""
+        return shown_labels(self).orders
+
+    def tag_posteriors(self, position: int) -> list[tuple[str | None, float]]:
+        """The labels that can be right above a word in the shown tree; none if only rules that contain words apply there."""
+        return word_tags(self, position)
+
+    def rooted(self, nodes: list[Child]) -> Tree:
+        """The only node, or else all nodes below the start symbol."""
+        return nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else Tree(self.grammar.start, nodes)
+
+    def best_parse(self, parts: CountedParts) -> Best:
+        """The parse of the grammar whose parts have the largest sum of worths."""
+        from treegauge.parsing.licensed import best_parse
+
+        self.require_parse()
+        return best_parse(self, parts)
 
     @property
     def binary(self) -> BinaryGrammar:
@@ -151,7 +174,7 @@ class Forest:
     @cached_property
     def outer(self) -> Outer:
         """The outside values of the inside chart's entries."""
-        self._require_parse()
+        self.require_parse()
         return outer_of(self.inside_chart)
 
     @cached_property
@@ -172,8 +195,8 @@ class Forest:
     @cached_property
     def span_labels(self) -> SpanLabels:
         """The posteriors of shown constituents, span by span."""
-        self._require_parse()
-        return SpanLabels.of(self)
+        self.require_parse()
+        return span_labels(self)
 
     @cached_property
     def rule_posteriors(self) -> tuple[NDArray[np.int64], Float64]:
@@ -224,14 +247,6 @@ class Forest:
         """The posteriors g(s, t, X) of all constituents, sorted by start, end, and the grammar's order of symbols."""
         return constituents(self) if self.has_parse else []
 
-    def shown_constituents(self) -> list[Constituent]:
-        """The posteriors g(s, t, label) by the labels that output trees show."""
-        return shown_constituents(self) if self.has_parse else []
-
-    def phrase_constituents(self) -> list[Constituent]:
-        """The posteriors g(s, t, label) by the labels that output trees show, without preterminals."""
-        return shown_constituents(self, preterminals=False) if self.has_parse else []
-
     def links(self) -> list[Link]:
         """The posteriors of all parent-child links."""
         return links(self) if self.has_parse else []
@@ -258,7 +273,7 @@ class Forest:
         >>> Forest(PCFG.parse('S -> S S [.5] | "a" [.5]'), "a a a".split()).entropy() / math.log(2)  # doctest: +ELLIPSIS
         1.000000000000...
         """
-        self._require_parse()
+        self.require_parse()
         where, posterior = self.rule_posteriors
         expected = math.fsum(np.log(self.binary.binary_probability[where[:, 2]]) * posterior)
         for s in range(self.n):
@@ -270,17 +285,10 @@ class Forest:
             expected += math.fsum(frame.posterior * math.log(probabilities[frame.production]) for frame in unary)
         return max(0.0, self.log_partition - expected)
 
-    def argmax(self, objective: str = "viterbi", **options: Any) -> Best:
-        """The best tree for an objective, and its expected score; see :mod:`treegauge.parsing.objectives`."""
-        from treegauge.parsing.objectives import decode_forest
-
-        self._require_parse()
-        return decode_forest(self, objective, **options)
-
     def best(self) -> Parse:
         """The likeliest parse. This needs only the Viterbi chart."""
         chart = self.viterbi
-        self._require_parse()
+        self.require_parse()
         steps = best_derivation(MAX, chart.grid, self.n, self.binary.start)
         return Parse(self.tree(steps.tolist()), chart.log_value)
 
@@ -299,9 +307,9 @@ class Forest:
         """
         return list(itertools.islice(self.parses(), k))
 
-    def sample(self, size: int, seed: int) -> list[Tree]:
+    def sample(self, size: int, seed: int = 0) -> list[Tree]:
         """``size`` trees, drawn at random by their probabilities given the sentence."""
-        self._require_parse()
+        self.require_parse()
         rng = np.random.default_rng(seed)
         draw = (
             sampled_derivation(self.inside_chart.mode, self.inside_chart.grid, self.n, self.binary.start, rng) for _ in range(size)
@@ -328,25 +336,11 @@ class Forest:
             return -math.inf
         return math.fsum(known.get(production, -math.inf) for production in tree.productions())
 
-    def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
-        """The expected number of right labelled constituents of a tree: the sum of g over its shown constituents, each counted
-        once.
-
-        With ``pre``, preterminals count too.
-        """
-        found = self.span_labels
-        number = {name: label for label, name in enumerate(found.names)}
-        total: list[float] = []
-        for s, t, label in set(tree.spans(preterminals=pre)):
-            own = found.of_span(s, t)
-            at = np.flatnonzero(found.label[own] == number.get(label, -1))
-            total.extend((found.any if pre else found.phrase)[own][at].tolist())
-        return math.fsum(total)
-
     def _leaf_range(self, position: int) -> range:
         return range(int(self.leaves.first[position]), int(self.leaves.first[position + 1]))
 
-    def _require_parse(self) -> None:
+    def require_parse(self) -> None:
+        """Raise an error, which names unknown words, if there is no parse."""
         if not self.has_parse:
             raise no_parse(self.words, self.unknown_words)
 

@@ -12,21 +12,12 @@ from treegauge.parsing.chart_layout import cells
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside_pass import grow
 from treegauge.parsing.outside_pass import Outer
+from treegauge.parsing.posterior_view import Constituent
 from treegauge.parsing.semirings import LOG_SUM, SUM, dot
 from treegauge.trees.tree import Production
 
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
-
-
-class Constituent(NamedTuple):
-    """A labelled span and its posterior g(s, t, X), the probability that the parse has such a node; with cycles of unary rules, the
-    expected number of them."""
-
-    start: int
-    end: int
-    label: str
-    posterior: float
 
 
 class Link(NamedTuple):
@@ -108,22 +99,6 @@ def constituents(forest: Forest) -> list[Constituent]:
         for k in order
         if shown[k]
     ]
-
-
-def shown_constituents(forest: Forest, *, preterminals: bool = True) -> list[Constituent]:
-    """The constituents by the labels that output trees show, each counted once per span, without symbols that do not show."""
-    found = forest.span_labels
-    posterior = found.any if preterminals else found.phrase
-    rows: list[Constituent] = []
-    for s in range(forest.n):
-        for t in range(s + 1, forest.n + 1):
-            own = found.of_span(s, t)
-            rows += [
-                Constituent(s, t, found.names[label], g)
-                for label, g in zip(found.label[own].tolist(), posterior[own].tolist(), strict=True)
-                if g > 0
-            ]
-    return rows
 
 
 def frames(forest: Forest) -> list[Frame]:

@@ -13,11 +13,10 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise.pruning import expand_unaries
 from treegauge.parsing.chart_memory import check_memory
 from treegauge.parsing.coarse_to_fine import Pruner, expected_usage
-from treegauge.parsing.derivations import Best
 from treegauge.parsing.expected import ExpectedCounts, expected_counts
-from treegauge.parsing.forest import Forest, Parse
+from treegauge.parsing.forest import Forest
 from treegauge.parsing.objectives import check_objective
-from treegauge.parsing.parse_parts import Constituent
+from treegauge.parsing.posterior_view import Best, Constituent, Parse
 from treegauge.presets import FALLBACK
 from treegauge.tables import number_of
 from treegauge.trees.tree import Child, Tree, from_flat, to_flat
@@ -149,7 +148,7 @@ class Parser:
 
     def check(self) -> None:
         """Refuse an unknown objective, or options that it does not take, before the first sentence."""
-        check_objective(self.objective, self.options)
+        check_objective(self.objective, self.options, Forest.gives)
         if not 0 <= self.prune < 1:
             raise UsageError(f"a threshold of posteriors is from 0 (exact) to below 1, not {self.prune:g}")
 

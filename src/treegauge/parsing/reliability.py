@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.parsing.expected import AnyForest, ExpectedCounts, expected_counts
+from treegauge.parsing.expected import ExpectedCounts, expected_counts
+from treegauge.parsing.posterior_view import PosteriorView
 from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
 
@@ -102,10 +103,10 @@ class Calibration:
 
 
 def calibrate(
-    forests: Iterable[AnyForest | None],
+    forests: Iterable[PosteriorView | None],
     gold: Sequence[Tree],
     *,
-    choose: Callable[[AnyForest], Tree],
+    choose: Callable[[PosteriorView], Tree],
     least: float = LEAST,
     fewest: int = 50,
     advance: Callable[[], None] = lambda: None,

@@ -32,12 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import NoTree, UnknownName, UsageError
-from treegauge.parsing.derivations import DUMMY, Best
-from treegauge.parsing.forest import Parse
-from treegauge.parsing.objectives import check_options, with_metric
-from treegauge.parsing.parse_parts import Constituent
-from treegauge.parsing.span_kernels import best_tree, sample_parts
+from treegauge.parsing.posterior_view import DUMMY, Best, Constituent, Parse, PosteriorView, Reading, SpanLabels
+from treegauge.parsing.span_kernels import sample_parts
 from treegauge.parsing.span_potentials import (
+    Bool,
     Null,
     Potentials,
     Required,
@@ -52,18 +50,14 @@ from treegauge.parsing.span_potentials import (
     spans_crossing,
 )
 from treegauge.parsing.span_trees import (
-    TreeWorth,
+    JOIN,
     best_trees,
     expected_f1,
     labelled_spans,
     make_tree,
-    spans_below,
-    trees_by_price,
 )
-from treegauge.parsing.tree_consensus import MetricRate, Score, consensus
-from treegauge.spelling import british
 from treegauge.tables import number_of
-from treegauge.trees.tree import Tree
+from treegauge.trees.tree import Child, Tree
 
 Float64 = NDArray[np.float64]
 ChartKind = Literal["potentials", "posteriors"]
@@ -87,7 +81,7 @@ class Confidence(NamedTuple):
     constituents: list[Constituent]
 
 
-class SpanChart:
+class SpanChart(PosteriorView):
     """All trees over the span scores of one sentence, with their probabilities and posteriors, computed on first use.
 
     * ``null``: the label, or the set of labels, that means "no constituent". The distribution is then over n-ary trees, each
@@ -115,19 +109,21 @@ class SpanChart:
         kind: ChartKind = "potentials",
     ) -> None:
         self.scores = as_array(scores)
-        self.n, size = len(self.scores), self.scores.shape[2]
+        n, size = len(self.scores), self.scores.shape[2]
         if kind not in KINDS:
             raise UnknownName("kind of scores", str(kind), KINDS)
         self.kind = kind
+        self.gives = frozenset({"trees"} if kind == "potentials" else ())
         self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
-        self.words = [str(i) for i in range(self.n)] if words is None else list(words)
+        self.words = tuple(str(i) for i in range(n)) if words is None else tuple(words)
         self.tags = None if tags is None else list(tags)
-        if len(self.labels) != size or len(self.words) != self.n or (self.tags is not None and len(self.tags) != self.n):
+        if len(self.labels) != size or self.n != n or (self.tags is not None and len(self.tags) != n):
             given = [number_of(len(self.labels), "label"), number_of(len(self.words), "word")]
             given += [] if self.tags is None else [number_of(len(self.tags), "tag")]
-            wanted = f"{size} labels, {self.n} words, {self.n} tags (or none)"
+            wanted = f"{size} labels, {n} words, {n} tags (or none)"
             raise UsageError(f"scores of shape {self.scores.shape} need {wanted}; given: {', '.join(given)}")
         self.null = null_labels(null, size)
+        self.is_binary = not self.null
         self.root, self.temperature = checked_root(root), checked_temperature(temperature)
         if kind == "posteriors" and temperature != 1:
             raise UsageError("a temperature needs potentials: it cannot be applied to posteriors")
@@ -135,8 +131,8 @@ class SpanChart:
             raise UsageError("posteriors must lie between 0 and 1; scores of other kinds are potentials")
         if kind == "potentials" and self.null and (self.scores[:, :, self.null].max(axis=2) == -np.inf).any():
             raise UsageError("the null score of a span must not be -inf; name spans that must be constituents in required=")
-        self.allowed = None if allowed is None else as_half_open(allowed, self.n, size)
-        self.required, by_label = required_spans(required, self.n, self.labels)
+        self.allowed = None if allowed is None else as_half_open(allowed, n, size)
+        self.must, by_label = required_spans(required, n, self.labels)
         if by_label is not None:
             own = True if self.allowed is None else self.allowed if self.allowed.ndim == 3 else self.allowed[:, :, None]
             self.allowed = by_label & own
@@ -145,8 +141,7 @@ class SpanChart:
         """The same chart at another temperature."""
         other = copy.copy(self)
         other.temperature = checked_temperature(temperature)
-        for name in ("potentials", "posterior"):
-            other.__dict__.pop(name, None)
+        other._forget()
         return other
 
     def merge_labels(self, name: Callable[[str], str]) -> SpanChart:
@@ -174,13 +169,79 @@ class SpanChart:
             scores = np.where(shown, scores, -np.inf if self.kind == "potentials" else 0.0)
         merge = log_sums if self.kind == "potentials" else np.sum
         other = copy.copy(self)
-        for computed in ("potentials", "posterior"):
-            other.__dict__.pop(computed, None)
+        other._forget()
         other.scores = np.stack([merge(scores[:, :, own], axis=2) for own in of_label], axis=2)
         other.labels = [*(self.labels[X] for X in self.null), *groups]
         other.null, other.temperature = list(range(len(self.null))), 1.0
         other.allowed = None if self.allowed is None or self.allowed.ndim == 3 else self.allowed
         return other
+
+    def _forget(self) -> None:
+        """Drop what was computed from other scores or at another temperature."""
+        for computed in ("potentials", "posterior", "span_labels", "required"):
+            self.__dict__.pop(computed, None)
+
+    @property
+    def stand_in(self) -> str:
+        """The first label that is not null, for spans that must be constituents without a possible label."""
+        return next(label for X, label in enumerate(self.labels) if X not in self.null)
+
+    @property
+    def root_label(self) -> str:
+        """Roots of unlabelled trees are unlabelled too."""
+        return DUMMY
+
+    @property
+    def reading(self) -> Reading:
+        """One label per span; a chain of nodes is a label of its own."""
+        return "one"
+
+    @property
+    def lam(self) -> None:
+        """Each chart has its own, with the best expected F1."""
+        return None
+
+    @cached_property
+    def span_labels(self) -> SpanLabels:
+        """The posteriors of labelled spans, as the objectives read them; all are phrases, and none is above another."""
+        n = self.n
+        s, last, label = np.nonzero(np.where(np.triu(np.ones((n, n), np.bool_))[:, :, None], self.posterior, 0.0) > 0)
+        g = self.posterior[s, last, label]
+        some = np.zeros((n, n + 1))
+        some[:, 1:] = np.triu(self.posterior.sum(axis=2))
+        first = np.searchsorted(s * (n + 1) + last + 1, np.arange(n * (n + 1) + 1))
+        return SpanLabels(tuple(self.labels), n, first, label, g, g, g, some, np.zeros((n, n + 1)), tagged=False)
+
+    @cached_property
+    def required(self) -> Bool:
+        """The spans that must be constituents, an (n, n+1) mask; the root too, unless that is left open."""
+        mask = np.zeros((self.n, self.n + 1), np.bool_)
+        mask[:, 1:] = self.must
+        mask[0, self.n] |= self.root or not self.null
+        return mask
+
+    @property
+    def forbidden(self) -> Bool | None:
+        """The spans that cross required ones, and in binary trees those that are not allowed."""
+        mask = np.zeros((self.n, self.n + 1), np.bool_)
+        mask[:, 1:] = spans_crossing(self.must)
+        if self.allowed is not None and not self.null:
+            mask |= ~((self.span_labels.some > 0) | self.required)
+        return mask
+
+    def tag_posteriors(self, position: int) -> list[tuple[str | None, float]]:
+        """The given tag of a word, if there is one."""
+        return [] if self.tags is None else [(self.tags[position], 1.0)]
+
+    def nodes_of(self, name: str) -> Sequence[str]:
+        """The nodes that a label such as ``S::VP`` stands for."""
+        return name.split(JOIN)
+
+    def rooted(self, nodes: list[Child]) -> Tree:
+        """The only node, if it is a constituent, or else all nodes below a root that is only a placeholder."""
+        single = nodes[0] if len(nodes) == 1 else None
+        is_tag = isinstance(single, Tree) and self.tags is not None and single.is_preterminal
+        return single if isinstance(single, Tree) and not is_tag else Tree(DUMMY, nodes)
 
     @cached_property
     def potentials(self) -> Potentials:
@@ -193,7 +254,7 @@ class SpanChart:
             root=self.root,
             temperature=self.temperature,
             allowed=self.allowed,
-            required=self.required if self.required.any() else None,
+            required=self.must if self.must.any() else None,
         )
         if made.log_partition == -math.inf:
             raise NoTree("every tree over these spans has potential 0 (score -inf)")
@@ -224,25 +285,22 @@ class SpanChart:
         return max(0.0, self.log_partition - float((self.posterior * score).sum()))
 
     def argmax(self, objective: str | None = None, **options: Any) -> Best:
-        """The best tree for an objective of :data:`SPAN_OBJECTIVES`, and its expected score.
+        """The best tree for an objective of :data:`~treegauge.parsing.OBJECTIVES`, and its expected score.
 
         The default is ``labelled-precision-recall`` if there are null labels, else ``labelled-recall``.
         """
-        objective = objective or ("labelled-precision-recall" if self.null else "labelled-recall")
-        name, _, metric = british(objective).partition(":")
-        if name not in SPAN_OBJECTIVES or (metric and name != "mbr"):
-            raise UnknownName("objective for span charts", objective, [*SPAN_OBJECTIVES, "mbr:METRIC"])
-        function = SPAN_OBJECTIVES[name]
-        given = with_metric(metric, options)
-        check_options(name, function, given)
-        return function(self, **given)
+        return super().argmax(objective or ("labelled-precision-recall" if self.null else "labelled-recall"), **options)
+
+    def best(self) -> Parse:
+        """The most probable tree, with the logarithm of its potential."""
+        return self.kbest(1)[0]
 
     def kbest(self, k: int) -> list[Parse]:
-        """The k most probable trees, or all if there are fewer, each with the logarithm of its probability."""
+        """The k most probable trees, or all if there are fewer, each with the logarithm of its potential; less
+        :attr:`log_partition`, that is the logarithm of its probability."""
         if k < 1:
             raise UsageError(f"k must be at least 1, not {k}")
-        found = best_trees(self.potentials, k)
-        return [Parse(self.tree(spans), value - self.log_partition) for value, spans in found]
+        return [Parse(self.tree(spans), value) for value, spans in best_trees(self.potentials, k)]
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
         """``size`` trees, drawn at random by their probabilities."""
@@ -293,13 +351,20 @@ class SpanChart:
     def _is_possible(self, spans: Mapping[tuple[int, int], int]) -> bool:
         if not self.null:
             return len(spans) == 2 * self.n - 1
-        must = {(i, j + 1) for i, j in np.argwhere(self.required).tolist()}
+        must = {(i, j + 1) for i, j in np.argwhere(self.must).tolist()}
         return must <= set(spans) and ((0, self.n) in spans or not self.root)
 
-    def expected_score(self, tree: Tree) -> float:
-        """The expected number of right labelled constituents of a tree."""
+    def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
+        """The expected number of right labelled constituents of a tree; with ``pre`` the given tags count too."""
         g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
-        return math.fsum(g.get((*span, label), 0.0) for span, label in self.spans(tree).items())
+        right = len(self.tags) if pre and self.tags is not None else 0
+        return right + math.fsum(g.get((*span, label), 0.0) for span, label in self.spans(tree).items())
+
+    def exact_f1(self, trees: Sequence[Tree]) -> list[float] | None:
+        """The expected F1 of some trees; None for a chart of posteriors, which do not determine the sizes of trees."""
+        if self.kind == "posteriors":
+            return None
+        return expected_f1(self.potentials, [self.matching_labels(tree) for tree in trees])
 
     def expected_f1(self, tree: Tree) -> float:
         """The exact mean of the labelled F1, 2 matches / (both sizes), of a tree against random trees of this chart, in time
@@ -323,123 +388,6 @@ class SpanChart:
 
     def __repr__(self) -> str:
         return f"<SpanChart over {self.n} words, {len(self.labels)} labels, {len(self.null)} of them null>"
-
-
-def _viterbi(chart: SpanChart) -> Best:
-    """The most probable tree; its score is its probability."""
-    (best,) = chart.kbest(1)
-    return Best(best.tree, math.exp(best.log_probability))
-
-
-def _labelled_recall(chart: SpanChart) -> Best:
-    """The tree with most right labelled constituents on average."""
-    return _best_sum(chart, chart.posterior.max(axis=2), optional=False)
-
-
-def _bracketed_recall(chart: SpanChart) -> Best:
-    """The tree with most right brackets on average, without labels."""
-    return _best_sum(chart, chart.posterior.sum(axis=2), optional=False, name=DUMMY)
-
-
-def _general(chart: SpanChart, *, weights: ArrayLike) -> Best:
-    """The tree with the largest sum of any (n, n) span weights, with the likeliest labels."""
-    given = np.array(weights, np.float64)
-    if given.shape != (chart.n, chart.n):
-        raise UsageError(f"span weights of {chart.n} words must have shape ({chart.n}, {chart.n}), not {given.shape}")
-    return _best_sum(chart, given, optional=bool(chart.null))
-
-
-def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
-    """The n-ary tree with the largest sum over its constituents of g - lam.
-
-    Without ``lam``, it is the tree with the largest exact expected F1 among the best trees for all values of lam, and that is its
-    score. Posteriors alone do not give the distribution of tree sizes; with a chart of posteriors it is therefore the tree with the
-    largest ratio of expectations, 2 E(matches) / (E(size of the right tree) + its own size).
-    """
-    if lam is not None:
-        return _best_sum(chart, chart.posterior.max(axis=2) - lam, optional=True)
-    by_ratio = _best_ratio(chart)
-    if chart.kind == "posteriors":
-        return by_ratio
-
-    def best(price: float) -> tuple[TreeWorth, Tree]:
-        found = _best_sum(chart, chart.posterior.max(axis=2) - price, optional=True)
-        size = len(chart.spans(found.tree))
-        return TreeWorth(size, found.score + price * size), found.tree
-
-    lowest = 0.0 if math.isnan(by_ratio.score) else by_ratio.score / 8
-    trees = [by_ratio.tree, *trees_by_price(best, lowest, 1.0)]
-    values = expected_f1(chart.potentials, [chart.matching_labels(tree) for tree in trees])
-    chosen = max(range(len(trees)), key=lambda i: (-math.inf if math.isnan(values[i]) else values[i], -i))
-    return Best(trees[chosen], values[chosen])
-
-
-def _best_ratio(chart: SpanChart) -> Best:
-    """The tree with the largest ratio of expectations F, which is the best tree for lam = F / 2 (Dinkelbach 1967)."""
-    size, ratio = float(np.triu(chart.posterior.sum(axis=2)).sum()), 0.0
-    while True:
-        best = _best_sum(chart, chart.posterior.max(axis=2) - ratio / 2, optional=True)
-        own = len(chart.spans(best.tree))
-        better = 2 * (best.score + own * ratio / 2) / (size + own) if size + own else math.nan
-        if not better > ratio + 1e-12:
-            return Best(best.tree, better)
-        ratio = better
-
-
-def _minimum_risk(
-    chart: SpanChart,
-    *,
-    score: Score | MetricRate,
-    candidates: Literal["samples", "kbest"] = "samples",
-    size: int = 100,
-    seed: int = 0,
-) -> Best:
-    """The candidate with the best mean score, by any metric, if each of the candidates may be the right tree."""
-    if candidates == "samples":
-        trees = chart.sample(size, seed)
-        return consensus(trees, [1.0] * len(trees), score)
-    parses = chart.kbest(size)
-    return consensus([p.tree for p in parses], [math.exp(p.log_probability) for p in parses], score)
-
-
-SPAN_OBJECTIVES: dict[str, Callable[..., Best]] = {
-    "viterbi": _viterbi,
-    "labelled-recall": _labelled_recall,
-    "bracketed-recall": _bracketed_recall,
-    "labelled-precision-recall": _precision_recall,
-    "general": _general,
-    "mbr": _minimum_risk,
-}
-"""The decoding objectives of a span chart."""
-
-
-def _best_sum(chart: SpanChart, worth: Float64, *, optional: bool, name: str | None = None) -> Best:
-    """The tree with the largest sum of the worths of its spans; with ``optional``, spans of negative worth are no constituents.
-
-    ``name`` is the label of all constituents; without it each has its likeliest label.
-    """
-    n = chart.n
-    must = chart.required.copy()
-    must[0, n - 1] |= chart.root or not chart.null
-    possible = chart.posterior.max(axis=2) > 0
-    if chart.null or optional:
-        own = np.where(possible | must, worth, 0.0)
-        own = np.where(must, own, np.maximum(own, 0.0)) if optional else own
-    else:
-        own = worth if chart.allowed is None else np.where(possible | must, worth, -np.inf)
-    own = np.where(spans_crossing(chart.required), -np.inf, own)
-    value, split = best_tree(own, own, n)
-    if value == -math.inf:
-        raise NoTree("no tree fits the allowed and required spans")
-    shown = must | (possible & ((worth > 0) | (not optional)))
-    label = chart.posterior.argmax(axis=2)
-    if chart.null:
-        label = np.where(possible, label, next(X for X in range(len(chart.labels)) if X not in chart.null))
-    if not chart.null and not optional:
-        shown[:] = True
-    spans = [(s, t) for s, t in spans_below(split, n) if shown[s, t - 1]]
-    named = {(s, t): name or chart.labels[int(label[s, t - 1])] for s, t in spans}
-    return Best(make_tree(named, chart.words, chart.tags, DUMMY), float(value))
 
 
 def decode(

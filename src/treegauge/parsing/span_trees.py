@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.parsing.span_kernels import size_posteriors
+from treegauge.parsing.span_kernels import best_tree, size_posteriors
 from treegauge.parsing.span_potentials import Potentials
 from treegauge.trees.tree import Child, Tree
 
@@ -57,6 +57,33 @@ def labelled_spans(tree: Tree, *, tags: bool) -> dict[tuple[int, int], str]:
         if end > start and not (tags and node.is_preterminal):
             found[start, end] = f"{found[start, end]}{JOIN}{node.label}" if (start, end) in found else node.label
     return found
+
+
+def best_spans(weight: NDArray[np.float64]) -> tuple[float, NDArray[np.int32]]:
+    """The largest sum of the (n, n+1) weights of a binary tree's spans, and for each span the first best split."""
+    own = weight[:, 1:].copy()
+    return best_tree(own, own, len(own))
+
+
+def split_tree(
+    n: int, split: NDArray[np.int32], leaf: Callable[[int], Child], labels: Callable[[int, int], Sequence[str]]
+) -> list[Child]:
+    """The topmost nodes over n words. A span of two words or more is divided at ``split[s, t]``; word i becomes ``leaf(i)``; the
+    ``labels`` of a span, highest first, become nodes over it, and a span without labels leaves its parts to the span above."""
+    done: list[list[Child]] = [[]]
+    stack: list[tuple[int, int, bool]] = [(0, n, False)]
+    while stack:
+        s, t, finished = stack.pop()
+        if not finished and t > s + 1:
+            r = int(split[s, t])
+            stack += [(s, t, True), (r, t, False), (s, r, False)]
+            done.append([])
+            continue
+        children = done.pop() if finished else [leaf(s)]
+        for label in reversed(labels(s, t)):
+            children = [Tree(label, children)]
+        done[-1].extend(children)
+    return done[0]
 
 
 def spans_below(split: NDArray[np.int32], n: int) -> list[tuple[int, int]]:
@@ -179,7 +206,7 @@ T = TypeVar("T")
 
 
 def expected_f1(given: Potentials, trees: Sequence[Mapping[tuple[int, int], Sequence[int]]]) -> list[float]:
-    """The mean labelled F1, 2 matches / (both sizes), of each tree against random trees of the chart; nan if both may be empty.
+    """The mean labelled F1, 2 matches / (both sizes), of each tree against random trees of the chart; two empty trees agree.
 
     A tree is given as its spans, each with the numbers of the labels that are right there. The distribution of the sizes of random
     trees that have a span comes from its generating function at n + 1 points, in time O(n^4) for all trees together.
@@ -194,7 +221,7 @@ def expected_f1(given: Potentials, trees: Sequence[Mapping[tuple[int, int], Sequ
     found: list[float] = []
     for tree in trees:
         if not tree:
-            found.append(math.nan if sizes[0] > 1e-12 else 0.0)
+            found.append(float(sizes[0]))
             continue
         weight = 2 / (np.arange(2 * n) + len(tree))
         own = {span: float(given.label_share[span[0], span[1] - 1, list(labels)].sum()) for span, labels in tree.items()}

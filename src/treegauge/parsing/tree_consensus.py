@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.parsing.derivations import Best
+from treegauge.parsing.posterior_view import Best
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 

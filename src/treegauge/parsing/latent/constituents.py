@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from treegauge.compilation import Floats, Ints, kernel
 from treegauge.grammar.latent.latent_grammar import Level
 from treegauge.grammar.latent.rule_rows import PHRASE, BaseGrammar, offsets
-from treegauge.parsing.chain_labels import SpanLabels
 from treegauge.parsing.latent.base_chart import UNARY, PackedForest
 from treegauge.parsing.latent.passes import Pass
+from treegauge.parsing.posterior_view import SpanLabels
 
 
 class SymbolLabels(NamedTuple):
@@ -162,34 +162,36 @@ def _unary_matrix(level: Level, rule: int, shape: tuple[int, int]) -> NDArray[np
     return matrix
 
 
-def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors) -> SpanLabels:
-    """The posteriors of constituents and tags as :class:`~treegauge.parsing.chain_labels.SpanLabels`, which all objectives read.
+def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors, inner: NDArray[np.float64]) -> SpanLabels:
+    """The posteriors of constituents and tags as the objectives read them; ``inner`` has those of inner symbols, by span.
 
     A label that is both a phrase's and a tag's counts once over a word.
     """
     tags = [(T, name) for T, name in enumerate(base.tags) if name]
     names = tuple(dict.fromkeys([*base.labels, *(name for _, name in tags)]))
-    number = {name: X for X, name in enumerate(names)}
-    phrase, labels = np.zeros((n, n + 1, len(names))), len(base.labels)
-    top = phrase.copy()
-    phrase[:, :, :labels], top[:, :, :labels] = shown.label[:, :, :labels], shown.top[:, :, :labels]
-    found, words = phrase.copy(), np.arange(n)
+    number, size = {name: X for X, name in enumerate(names)}, max(1, len(names))
+    named, words = np.array([T for T, _ in tags], np.int64), np.arange(n)
+    label_of_tag = np.array([number[name] for _, name in tags], np.int64)
+    tag = (shown.tag - shown.both)[:, named]
+    s, t, X = np.nonzero(shown.label)
+    i, T = np.nonzero(tag > 0)
+    keys = np.concatenate([(s * (n + 1) + t) * size + X, (i * (n + 1) + i + 1) * size + label_of_tag[T]])
+    keys, row = np.unique(keys, return_inverse=True)
+
+    def by_label(of_phrases: NDArray[np.float64], of_tags: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(row, np.concatenate([of_phrases, of_tags]), len(keys)).astype(np.float64)
+
+    phrase, none = shown.label[s, t, X], np.zeros(len(i))
     some = shown.top.sum(axis=2)
-    for T, name in tags:
-        found[words, words + 1, number[name]] += shown.tag[:, T] - shown.both[:, T]
-    named = np.array([T for T, _ in tags], np.int64)
     some[words, words + 1] += (shown.tag - shown.covered)[:, named].sum(axis=1)
-    at = np.argwhere(found > 0)
-    span = at[:, 0] * (n + 1) + at[:, 1]
-    entries = tuple(at.T)
     return SpanLabels(
         names,
         n,
-        np.searchsorted(span, np.arange(n * (n + 1) + 1)),
-        at[:, 2],
-        np.minimum(found[entries], 1.0),  # rounding can take a sum above 1
-        np.minimum(phrase[entries], 1.0),
-        top[entries],
+        np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
+        keys % size,
+        np.minimum(by_label(phrase, tag[i, T]), 1.0),  # rounding can take a sum above 1
+        np.minimum(by_label(phrase, none), 1.0),
+        by_label(shown.top[s, t, X], none),
         some,
-        np.zeros((n, n + 1)),
+        inner,
     )

@@ -19,9 +19,9 @@ from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.latent.latent_grammar import Level
 from treegauge.grammar.latent.rule_rows import TAG, BaseGrammar
 from treegauge.parsing.best_first import BestFirst, DerivationEdge
-from treegauge.parsing.forest import Parse
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.latent.passes import Pass, Words, inside_forest, most_subcategories, word_probability
+from treegauge.parsing.posterior_view import Parse
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:

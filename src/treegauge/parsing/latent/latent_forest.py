@@ -15,7 +15,7 @@ import math
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,6 @@ from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.grammar.latent.latent_grammar import Level
 from treegauge.grammar.latent.latent_model import LatentModel
 from treegauge.grammar.latent.rule_rows import Int64
-from treegauge.parsing.chain_labels import SpanLabels
-from treegauge.parsing.forest import Parse
 from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, base_forest, base_inside, base_rules
 from treegauge.parsing.latent.constituents import (
     ConstituentPosteriors,
@@ -45,12 +43,10 @@ from treegauge.parsing.latent.latent_derivations import (
     sample_derivation,
     tree_probability,
 )
+from treegauge.parsing.latent.latent_parses import best_parse, best_product
 from treegauge.parsing.latent.passes import ANY_TAG, Pass, Words, base_words, run_passes
-from treegauge.parsing.parse_parts import Constituent
-from treegauge.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from treegauge.parsing.derivations import Best
+from treegauge.parsing.posterior_view import DUMMY, AnyOrder, Best, Constituent, CountedParts, Parse, PosteriorView, SpanLabels
+from treegauge.trees.tree import Child, Tree
 
 MOST_WORDS = 400
 """The longest sentence: the chart of a longer one would fill a gigabyte."""
@@ -127,7 +123,7 @@ def _next_step(step: float, z: float, n: int, too_small: float, too_large: float
     return step + 1.0 if too_large == math.inf else (too_small + too_large) / 2
 
 
-class LatentForest:
+class LatentForest(PosteriorView):
     """The parses of a sentence that pruning has left. ``exact`` turns pruning off, which is slow and meant for short sentences.
 
     ``tags`` has for each word the tags it may have (``None``: any).
@@ -143,10 +139,49 @@ class LatentForest:
             raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
         self.tags = tags
 
+    gives = frozenset({"trees", "grammar", "subcategories"})
+
     @property
-    def n(self) -> int:
-        """The number of words."""
-        return len(self.words)
+    def annotated(self) -> bool:
+        """Symbols have subcategories, which do not show."""
+        return True
+
+    @property
+    def lam(self) -> float:
+        """The price of a node that training has chosen."""
+        return self.model.settings.lam
+
+    @cached_property
+    def orders(self) -> AnyOrder:
+        """Labels come in any order, above tags."""
+        return AnyOrder(len(self.model.base.labels))
+
+    def tag_posteriors(self, position: int) -> list[tuple[str | None, float]]:
+        """The tags of a word with their posteriors, the most probable first; None for a word without a tag."""
+        own, tags = self.posteriors.tag[position], self.model.base.tags
+        return [(tags[T] or None, float(own[T])) for T in np.argsort(-own, kind="stable").tolist() if own[T] > 0]
+
+    def rooted(self, nodes: list[Child]) -> Tree:
+        """The tree with these topmost nodes, below the treebank's root if it has one."""
+        root = self.model.base.root
+        whole = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else Tree(root or DUMMY, nodes)
+        return whole if root in (None, whole.label) else Tree(root, [whole])
+
+    def best_parse(self, parts: CountedParts) -> Best:
+        """The parse that is left whose parts have the largest sum of worths."""
+        self.require_parse()
+        return best_parse(self, parts)
+
+    def best_product(self) -> Best:
+        """The parse whose rules have the largest product of posteriors, over all grammars; the score is its logarithm."""
+        self.require_parse()
+        return best_product(self)
+
+    @property
+    def packed_forest(self) -> PackedForest:
+        """The forest of the base grammar; only if there is a parse."""
+        assert self.packed is not None
+        return self.packed[0]
 
     @property
     def tables(self) -> ModelTables:
@@ -299,7 +334,7 @@ class LatentForest:
     @cached_property
     def posteriors(self) -> ConstituentPosteriors:
         """The posteriors of the constituents and tags that appear in trees."""
-        self._require_parse()
+        self.require_parse()
         assert self.packed is not None
         forest, tables = self.packed[0], self.tables
         made = constituent_posteriors(self.n, forest, tables.labels, self.item_posterior, self.edge_posterior)
@@ -314,7 +349,12 @@ class LatentForest:
     @cached_property
     def span_labels(self) -> SpanLabels:
         """The posteriors of constituents and tags, span by span."""
-        return span_labels_of(self.n, self.model.base, self.posteriors)
+        self.require_parse()
+        packed, n, base = self.packed_forest, self.n, self.model.base
+        inner = base.is_inner[packed.symbol]
+        span = packed.start[inner].astype(np.int64) * (n + 1) + packed.end[inner]
+        hidden = np.bincount(span, self.item_posterior[inner], n * (n + 1)).astype(np.float64).reshape(n, n + 1)
+        return span_labels_of(n, base, self.posteriors, hidden)
 
     @cached_property
     def n_parses(self) -> int:
@@ -364,41 +404,18 @@ class LatentForest:
             total[key] = total.get(key, 0.0) + posterior
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items()) if posterior > 0]
 
-    def shown_constituents(self) -> list[Constituent]:
-        """g(s, t, label) by the labels of output trees, including tags: the probability that a tree has a node with the label over
-        the span, whether once or several times."""
-        if not self.has_parse:
-            return []
-        found, total = self.span_labels, dict[tuple[int, int, str], float]()
-        for s in range(self.n):
-            for t in range(s + 1, self.n + 1):
-                own = found.of_span(s, t)
-                for label, g in zip(found.label[own].tolist(), found.any[own].tolist(), strict=True):
-                    total[s, t, found.names[label]] = g
-        if self.model.base.root is not None:
-            total[0, self.n, self.model.base.root] = 1.0  # every tree has it
-        return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
-
-    def phrase_constituents(self) -> list[Constituent]:
-        """g(s, t, label) by the labels of output trees, without tags."""
-        if not self.has_parse:
-            return []
-        base, shown = self.model.base, self.posteriors
-        total = {(s, t, base.labels[X]): float(shown.label[s, t, X]) for s, t, X in np.argwhere(shown.label > 0).tolist()}
-        if base.root is not None:
-            total[0, self.n, base.root] = 1.0
-        return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
-
-    def argmax(self, objective: str = "viterbi", **options: Any) -> Best:
-        """The best tree for an objective, and its expected score; see :mod:`treegauge.parsing.latent.objectives`."""
-        from treegauge.parsing.latent.objectives import decode_latent
-
-        self._require_parse()
-        return decode_latent(self, objective, **options)
+    def shown_constituents(self, *, preterminals: bool = True) -> list[Constituent]:
+        """g(s, t, label) by the labels of output trees: the probability that a tree has a node with the label over the span, once
+        or several times. The treebank's root is one of them."""
+        total = {c[:3]: c for c in super().shown_constituents(preterminals=preterminals)}
+        root = self.model.base.root
+        if root is not None and total:
+            total[0, self.n, root] = Constituent(0, self.n, root, 1.0)  # every tree has it
+        return [total[key] for key in sorted(total)]
 
     def best(self) -> Parse:
         """The tree of the likeliest derivation of any grammar, with that derivation's log probability in the mixture."""
-        self._require_parse()
+        self.require_parse()
         assert self.packed is not None
         forest, words = self.packed
         best, value = Derivation(-1, ()), -math.inf
@@ -410,13 +427,13 @@ class LatentForest:
                 best, value = derivation_of(forest, root, choice), log_p
         return Parse(self.tree(best), value - math.log(len(self.model.grammars)))
 
-    def sample(self, size: int, seed: int) -> list[Tree]:
+    def sample(self, size: int, seed: int = 0) -> list[Tree]:
         """Trees drawn from the mean of the grammars' posteriors: each from a grammar chosen uniformly."""
         return [self.tree(derivation) for derivation in self.sample_derivations(size, seed)]
 
     def sample_derivations(self, size: int, seed: int) -> list[Derivation]:
         """The derivations of the trees of :meth:`sample`."""
-        self._require_parse()
+        self.require_parse()
         assert self.packed is not None
         forest, _ = self.packed
         rng = np.random.default_rng(seed)
@@ -449,7 +466,8 @@ class LatentForest:
         ]
         return float(np.logaddexp.reduce(each)) - math.log(len(self.model.grammars))
 
-    def _require_parse(self) -> None:
+    def require_parse(self) -> None:
+        """Raise an error if there is no parse."""
         if not self.has_parse:
             raise NoParse(f"the grammar has no parse for: {textwrap.shorten(' '.join(self.words), 200) or '(no words)'}")
 

@@ -14,10 +14,12 @@ from treegauge.errors import MismatchError, TooLong
 from treegauge.grammar.latent.latent_model import LatentModel
 from treegauge.parsing.expected import expected_counts
 from treegauge.parsing.latent.latent_forest import MOST_WORDS, LatentForest, word_columns
-from treegauge.parsing.latent.objectives import DEFAULT, check_latent_objective
 from treegauge.parsing.latent.passes import base_words
+from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.parser import AHEAD, FALLBACK, ParsedSentence, Sentence, fallback
 from treegauge.trees.tree import Child, Tree, rebuild
+
+DEFAULT = "labelled-precision-recall"
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class LatentParser:
 
     def check(self) -> None:
         """Raise an error for an unknown objective or option before the first sentence is parsed."""
-        check_latent_objective(self.objective, self.options)
+        check_objective(self.objective, self.options, LatentForest.gives)
 
     def without_pruning(self) -> LatentParser:
         """The same parser with pruning turned off."""
