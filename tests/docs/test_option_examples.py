@@ -83,6 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bracket = {"kind": "CE", "label": "NP", "start": 0, "end": 1, "gold": "", "words": ["Rain", "fell"]}
     rest = {"note": "", "correction": False, "undoes": "", "blind": False}
     (place / "judgements.jsonl").write_text(json.dumps(judgement | bracket | rest) + "\n", "utf-8")
+    (place / "weights.txt").write_text("NP 1\n", "utf-8")
     (place / "marked.txt").write_text("It PRP B-NP\nrained VBD B-VP\n\n", "utf-8")
     (place / "chunker.txt").write_text("It PRP B-NP\nrained VBD I-NP\n\n", "utf-8")
     (place / "probabilities.txt").write_text("NP 0 1 0.9\nVP 1 2 0.8\n\n", "utf-8")

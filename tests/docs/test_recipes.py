@@ -9,9 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tests.latent.toys import model_of
 
 import treegauge
+from treegauge.grammar.latent import save_latent
+from treegauge.parsing import write_charts
+from treegauge.trees import Tree
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +34,15 @@ OPENING = {
 """The line behind which an entry of each table is put."""
 EXPECTED = {
     "Add a metric": ["generation_rate,1.333333"],
-    "Add an objective": ["(S (NP (DT the) (NN rain)) (VP (VBD fell)))"],
+    "Add an objective": [
+        "(S (NP (DT the) (NN rain)) (VP (VBD fell)))\n",
+        "(TOP (S (NP (DT the) (NN rain)) (VBD fell)))\n",
+        "(S (NP (S the) (NP rain)) (S fell))\n",
+    ],
     "Add a format": ["parseval"],
     "Add a command": ["2 sentences, 7 words"],
 }
-"""What the last command of each recipe prints, among other things."""
+"""What the commands of each recipe print, among other things: an objective by a counted grammar, a trained model and a chart."""
 
 
 def apply(block: str, root: Path) -> None:
@@ -67,6 +76,10 @@ def root(tmp_path: Path) -> Path:
     rules = "S -> NP VP [1]\nNP -> DT NN [1]\nVP -> VBD [1]\nDT -> 'the' [1]\nNN -> 'rain' [1]\nVBD -> 'fell' [1]\n"
     (tmp_path / "grammar.txt").write_text(rules)
     (tmp_path / "sentences.txt").write_text("the rain fell\n")
+    save_latent(model_of([Tree.parse("(TOP (S (NP (DT the) (NN rain)) (VBD fell)))")]), tmp_path / "trained.model")
+    scores = np.zeros((3, 3, 2))
+    scores[0, 2, 0] = scores[0, 1, 1] = scores[1, 1, 1] = 3.0
+    write_charts(tmp_path / "charts.npz", [scores], labels=["S", "NP"], words=[["the", "rain", "fell"]])
     return tmp_path
 
 
@@ -88,7 +101,7 @@ def test_recipe(title: str, root: Path) -> None:
             command = [sys.executable, "-m", "treegauge", *words]
             done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            printed = done.stdout
+            printed += done.stdout
     assert all(expected in printed for expected in EXPECTED[title]), printed
 
 

@@ -82,7 +82,8 @@ def test_marginals_and_objectives(n: int, labels: int, seed: int) -> None:
         ideal = max(math.fsum(worth[s, t - 1] for s, t in b) for b in binary_bracketings(n))
         assert decode(scores, name).score == pytest.approx(ideal)
         assert decode(posterior, name, kind="posteriors").score == pytest.approx(ideal)
-        assert decode(scores, "general", weights=worth).score == pytest.approx(ideal)
+        by_end = np.concatenate([np.zeros((n, 1)), worth], axis=1)
+        assert decode(scores, "general", weights=by_end).score == pytest.approx(ideal)
     top = posterior.max(axis=2) - 0.4
     ideal = max(
         math.fsum(top[s, t - 1] if (s, t) == (0, n) else max(0.0, top[s, t - 1]) for s, t in b) for b in nary_bracketings(n)
@@ -110,10 +111,10 @@ def test_nary_trees_are_counted_once(drawn: tuple[int, tuple[int, list[int]], bo
     ordered = sorted(weights, key=lambda item: -item[1])
     best = chart.kbest(7)
     assert len(best) == min(7, len(weights))
-    assert [parse.log_probability for parse in best] == pytest.approx([math.log(w / z) for _, w in ordered[:7]])
+    assert [parse.log_probability for parse in best] == pytest.approx([math.log(w) for _, w in ordered[:7]])
     assert len({parse.tree for parse in best}) == len(best)
     for parse in best:
-        assert chart.log_probability(parse.tree) == pytest.approx(parse.log_probability)
+        assert chart.log_probability(parse.tree) == pytest.approx(parse.log_probability - chart.log_partition)
     assert decode(scores, "viterbi", null=null, root=root).score == pytest.approx(ordered[0][1] / z)
 
 
@@ -153,9 +154,7 @@ def test_constraints(drawn: tuple[int, tuple[int, list[int]], bool, int], chosen
     upper = np.triu_indices(n)
     assert np.allclose(chart.posterior[upper], posterior[upper], atol=1e-12)
     best = chart.kbest(5)
-    assert [parse.log_probability for parse in best] == pytest.approx(
-        sorted((math.log(w / z) for _, w in weights), reverse=True)[:5]
-    )
+    assert [parse.log_probability for parse in best] == pytest.approx(sorted((math.log(w) for _, w in weights), reverse=True)[:5])
     for objective in ("viterbi", "labelled-recall", "labelled-precision-recall"):
         spans = chart.label_numbers(chart.argmax(objective).tree)
         if spans is None:
@@ -237,7 +236,7 @@ def test_samples_come_with_their_probabilities(null: int | None) -> None:
 
 def test_risk_by_any_metric() -> None:
     chart = SpanChart(scores_of(4, 3, 8) * 3, null=0, labels=["", "A", "B"], words=list("abcd"), tags=["T"] * 4)
-    trees = [(p.tree, math.exp(p.log_probability)) for p in chart.kbest(200)]
+    trees = [(p.tree, math.exp(p.log_probability - chart.log_partition)) for p in chart.kbest(200)]
 
     def share(gold: Tree, test: Tree) -> float:
         a, b = (set(tree.spans(preterminals=False)) for tree in (gold, test))
@@ -247,6 +246,17 @@ def test_risk_by_any_metric() -> None:
     z = math.fsum(p for _, p in trees)
     assert best.score == pytest.approx(max(math.fsum(p * share(gold, test) for gold, p in trees) / z for test, _ in trees))
     assert chart.argmax("mbr:parseval", size=30).tree.words == tuple("abcd")
+
+
+def test_no_constituent_at_all_can_be_the_best_tree() -> None:
+    """F1 of two trees without constituents is 1, so the empty tree is worth its probability."""
+    scores = np.zeros((3, 3, 2))
+    scores[:, :, 1] = -6.0
+    chart = SpanChart(scores, null=0, root=False, labels=["", "NP"])
+    best = chart.argmax()
+    assert best.score == pytest.approx(math.exp(-chart.log_partition)) == pytest.approx(chart.expected_f1(best.tree))
+    assert chart.spans(best.tree) == {}
+    assert SpanChart(np.zeros((2, 2, 2)), null=0, root=False, kind="posteriors").argmax().score == 1.0
 
 
 def test_temperature_divides_scores() -> None:
@@ -292,7 +302,7 @@ def test_chains_and_tags() -> None:
     chart = SpanChart(scores, null=0, labels=["", "S::VP", "NP"], words=["see", "the", "cat"], tags=["V", "D", "N"])
     tree = chart.argmax().tree
     assert str(tree) == "(S (VP (V see) (D the) (NP (N cat))))"
-    assert chart.log_probability(tree) == pytest.approx(chart.kbest(1)[0].log_probability)
+    assert chart.log_probability(tree) == pytest.approx(chart.best().log_probability - chart.log_partition)
     assert chart.log_probability(Tree.parse("(S (V see) (D the) (N cat))")) == -math.inf
     assert chart.confidence(tree).constituents[0].label == "S::VP"
 
@@ -368,7 +378,9 @@ def test_large_scores_neither_overflow_nor_underflow() -> None:
         (np.zeros((2, 2, 2)), {"null": [0, 1]}, "2 of 2 labels are null"),
         (np.full((2, 2, 2), -np.inf), {"null": 0}, "required="),
         (np.zeros((2, 2, 4)), {"kind": "probs"}, "unknown kind of scores 'probs'"),
-        (np.zeros((2, 2, 4)), {"lam": 0.5}, "labelled-recall takes no option 'lam'"),
+        (np.zeros((2, 2, 4)), {"objective": "bracketed-recall", "lam": 0.5}, "bracketed-recall takes no option 'lam'"),
+        (np.zeros((2, 2, 4)), {"objective": "frames"}, "frames chooses among the parses of a grammar"),
+        (np.zeros((2, 2, 4)), {"objective": "max-rule"}, "needs a model of treegauge train"),
         (np.zeros((2, 2, 4)), {"objective": "viterbi", "lam": 0.5}, "viterbi takes no option 'lam'"),
         (np.zeros((2, 2, 4)), {"objective": "labelled-precision-recall", "lam": math.nan}, "lam must be a finite number"),
         (np.zeros((2, 2, 4)), {"objective": "general"}, "general needs the option 'weights'"),

@@ -41,7 +41,8 @@ Examples:
                    "[default: labelled-precision-recall with null labels, else labelled-recall]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER",
               help="labelled-precision-recall: minimum posterior for keeping a node.  [default: best expected F1]")  # fmt: skip
-@click.option("--weights", metavar="FILE", help="general: weights of spans, a file of weights by label or by span.")
+@click.option("--weights", type=INPUT, metavar="FILE",
+              help="general: weights of spans, a file of weights by label or by span.")  # fmt: skip
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
 @click.option("--null", multiple=True, metavar="LABEL", help="A label (or its number) that means no constituent; repeatable.")
 @click.option("--root/--no-root", default=True, show_default=True, help="Whether the whole sentence must be a constituent.")

@@ -73,9 +73,8 @@ Examples:
               help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule only with models of treegauge train; mbr:METRIC "
               "takes any metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
-@click.option("--weights", type=INPUT, metavar="WEIGHTS",
-              help="general: weights of spans; an expression such as \"g * (label == 'NP')\" or \"bracket - 0.1 * length\", or a "
-              "file of weights by label or by span.")  # fmt: skip
+@click.option("--weights", type=INPUT, metavar="FILE",
+              help="general: weights of spans, a file of weights by label or by span.")  # fmt: skip
 @click.option("--preset", type=INPUT, metavar="NAME",
               help="mbr: preset of the metric, as in treegauge score.  [default: that of the metric]")  # fmt: skip
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treegauge.compilation import Floats, Ints, kernel
+from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.parsing.chain_labels import Chain, ShownLabels, shown_labels
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.outside_pass import Outer
@@ -78,13 +78,13 @@ class LicensedTable(NamedTuple):
     right_row: Floats
 
 
-@kernel
+@helper
 def posterior(mode: int, outer: float, weight: float, inner: float) -> float:
     """The posterior of a node or production: the product of its outside, its own weight and what is inside."""
     return np.exp(outer + weight + inner) if mode == LOG_SUM else outer * weight * inner
 
 
-@kernel
+@helper
 def grid_rows(grid: Grid, k: int, s: int, t: int) -> tuple[int, int, int, int]:
     """The rows of a binary rule's two children over [s, t), and the first and the last split that both have (1 and 0 if none)."""
     i = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
@@ -96,7 +96,7 @@ def grid_rows(grid: Grid, k: int, s: int, t: int) -> tuple[int, int, int, int]:
     return grid.chart.lefts[s, i, 1], grid.chart.rights[t, C, 0], lo, hi
 
 
-@kernel
+@helper
 def leaf_weight(grid: Grid, s: int, X: int) -> float:
     """The weight of X over word s, in the chart's semiring; +inf if X cannot stand there."""
     for i in range(grid.leaves.first[s], grid.leaves.first[s + 1]):
@@ -105,7 +105,7 @@ def leaf_weight(grid: Grid, s: int, X: int) -> float:
     return np.inf
 
 
-@kernel
+@helper
 def add_worth(
     mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, place: Ints, worth: Floats
 ) -> None:
@@ -128,7 +128,7 @@ def add_worth(
                 worth[parts.unary[u]] += posterior(mode, f, grid.unary_weight[u], grid.chart.value[below])
 
 
-@kernel
+@helper
 def add_binary_worth(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, place: Ints, worth: Floats) -> None:
     """Add the posteriors of all binary rules over [s, t), splits summed out, to the parts they count as."""
     chart, rules = grid.chart, grid.binary
@@ -149,7 +149,7 @@ def add_binary_worth(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts:
                         worth[parts.binary[j]] += p
 
 
-@kernel
+@helper
 def any_wanted(first: int, last: int, grid: Grid, parts: PartNumbers, place: Ints) -> bool:
     """Whether one of the rules ``first:last`` has a parent in the cell and counts as some part."""
     wanted = False
@@ -158,7 +158,7 @@ def any_wanted(first: int, last: int, grid: Grid, parts: PartNumbers, place: Int
     return wanted
 
 
-@kernel
+@helper
 def rule_worth(k: int, parts: PartNumbers, worth: Floats) -> float:
     """The sum of the worths of the parts that binary rule k counts as."""
     total = 0.0
@@ -167,7 +167,7 @@ def rule_worth(k: int, parts: PartNumbers, worth: Floats) -> float:
     return total
 
 
-@kernel
+@helper
 def best_of_binary(s: int, t: int, grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
     """Fill in the best value that a binary rule gives each entry of the cell; the entry's own node is not counted."""
     chart, rules = grid.chart, grid.binary
@@ -186,7 +186,7 @@ def best_of_binary(s: int, t: int, grid: Grid, parts: PartNumbers, worth: Floats
                     table.inner[e] = max(table.inner[e], x + rule_worth(k, parts, worth))
 
 
-@kernel
+@helper
 def words_of_cell(s: int, grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
     """Fill in the value of each symbol right above word s."""
     for i in range(grid.leaves.first[s], grid.leaves.first[s + 1]):
@@ -195,7 +195,7 @@ def words_of_cell(s: int, grid: Grid, parts: PartNumbers, worth: Floats, place: 
             table.inner[place[X]] = worth[parts.leaf[X]] if parts.leaf[X] >= 0 else 0.0
 
 
-@kernel
+@helper
 def close_chains(
     s: int, t: int, grid: Grid, parts: PartNumbers, chains: Chains, worth: Floats, place: Ints, table: LicensedTable
 ) -> None:
@@ -217,7 +217,7 @@ def close_chains(
                 table.best[top], table.bottom[top], table.chain[top] = value, e, c
 
 
-@kernel
+@helper
 def weigh(
     mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, place: Ints, worth: Floats
 ) -> bool:
