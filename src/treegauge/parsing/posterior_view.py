@@ -135,7 +135,7 @@ def _no_parts(parent: Hashable, children: Sequence[ProductionChild]) -> Sequence
 
 
 class CountedParts(NamedTuple):
-    """What counts in a parse: each part is worth its posterior.
+    """The parts that count in a parse: each is worth its posterior.
 
     ``productions(parent, children)`` lists the parts of a production; a child is a label and whether it is a word, and a symbol
     that does not show is a label of its own. With ``nodes`` the labelled constituents count, each (span, label) once, preterminals
@@ -155,11 +155,11 @@ NEEDS = {
     "grammar": "chooses among the parses of a grammar, and here is none",
     "subcategories": "multiplies the posteriors of rules with subcategories: it needs a model of treegauge train",
 }
-"""What a view may lack, and why an objective cannot do without it."""
+"""The things that a view may lack, and why an objective cannot do without them."""
 
 
 class PosteriorView:
-    """What is known of one sentence's parses. Subclasses fill in what they know; ``gives`` names what they have besides posteriors:
+    """The knowledge of one sentence's parses. Subclasses fill in what they know; ``gives`` names what they have besides posteriors:
     ``trees`` (whole trees and their probabilities), ``grammar`` (:meth:`best_parse`), ``subcategories`` (:meth:`best_product`)."""
 
     words: tuple[str, ...]

@@ -40,7 +40,7 @@ class LatentParser:
 
     def check(self) -> None:
         """Raise an error for an unknown objective or option before the first sentence is parsed."""
-        check_objective(self.objective, self.options, LatentForest.gives)
+        check_objective(self.objective, self.options)
 
     def without_pruning(self) -> LatentParser:
         """The same parser with pruning turned off."""

@@ -92,7 +92,7 @@ def best_parse(forest: LatentForest, counted: CountedParts) -> Best:
 
 
 def _node_worths(forest: LatentForest, lam: float) -> tuple[Float64, Float64]:
-    """What the labels of items and of edges are worth as nodes: each label of a span but the first, and each phrase over one word,
+    """The worths of items and of edges by their labels as nodes: each label of a span but the first, and each phrase over one word,
     costs ``lam``."""
     packed, tables = forest.packed_forest, forest.tables
     label = tables.labels.label[packed.symbol]
@@ -104,8 +104,8 @@ def _node_worths(forest: LatentForest, lam: float) -> tuple[Float64, Float64]:
 
 
 def _production_worths(forest: LatentForest, parts: RuleParts) -> tuple[Float64, Float64]:
-    """What items (tags over words) and edges are worth as productions: for each of their parts the posterior of all over the same
-    span that count as it."""
+    """The worths of items (tags over words) and of edges as productions: for each of their parts the posterior of all over the
+    same span that count as it."""
     packed = forest.packed_forest
     items, edges = np.zeros(len(packed.symbol)), np.zeros(len(packed.kind))
     if not parts.size:
