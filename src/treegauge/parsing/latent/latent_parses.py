@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compilation import Bools, Floats, Ints, kernel
-from treegauge.grammar.latent.rule_rows import offsets
-from treegauge.grammar.latent.symbols import BaseGrammar
+from treegauge.grammar.latent.rule_rows import BaseGrammar, offsets
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.latent.latent_derivations import derivation_of
 from treegauge.parsing.posterior_view import WORD, Best, CountedParts, ProductionChild
