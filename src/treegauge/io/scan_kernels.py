@@ -151,10 +151,33 @@ def scan(
             nodes[0, n_nodes] = number
             nodes[1, n_nodes] = n_words - first_word
             nodes[3, n_nodes] = current
+            is_bare = begin == place
+            begin = place + 1
+            if (  # a tag with its word, as most brackets are, is read at once
+                not is_bare
+                and depth > 0
+                and begin < len(text)
+                and text[place] == 32
+                and kinds[text[begin]] == _ATOM
+                and n_words < tokens.shape[1]
+            ):
+                end, key = _atom(text, eights, begin, kinds)
+                if end < len(text) and text[end] == 41:
+                    word = _number(text, begin, end, key, seed, word_slots, word_starts, word_pool, n_distinct)
+                    if word < 0:
+                        return 2
+                    n_distinct += word == n_distinct
+                    tokens[0, n_words], tokens[1, n_words], tokens[2, n_words] = word, number, n_nodes - first_node
+                    n_words += 1
+                    nodes[2, n_nodes] = n_words - first_word
+                    n_nodes += 1
+                    place = end + 1
+                    last_event = 0
+                    continue
             current = n_nodes - first_node
             n_nodes += 1
             depth += 1
-            last_event = 1 if begin == place else 0
+            last_event = 1 if is_bare else 0
         elif kind == _CLOSE:
             if depth == 0:
                 return 1

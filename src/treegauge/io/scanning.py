@@ -37,13 +37,14 @@ class _Table:
     def __init__(self, size: int, known: NameNumbers) -> None:
         self._known = known
         self.arrays = np.zeros((2 * size, 2), np.uint64), np.zeros(size + 1, np.int64), np.zeros(16 * size, np.uint8)
-        self._numbers: Int32 = np.full(1, -1, np.int32)
+        self._numbers: Int32 = np.full(size + 1, -1, np.int32)
+        self._count = 0
         self._is_same = True
 
     def new_strings(self, count: int) -> list[bytes]:
         """The strings up to number ``count`` that have no name yet."""
         _, starts, pool = self.arrays
-        first = len(self._numbers) - 1
+        first = self._count
         bounds: list[int] = (starts[first : count + 1] - starts[first]).tolist()
         text = pool[starts[first] : starts[count]].tobytes()
         return [text[begin:end] for begin, end in pairwise(bounds)]
@@ -51,8 +52,9 @@ class _Table:
     def add(self, new: list[bytes]) -> None:
         """Number new strings among the names."""
         numbers = self._known.of_all(new)
-        self._is_same &= isinstance(numbers, range) and numbers.start == len(self._numbers) - 1
-        self._numbers = np.concatenate([self._numbers[:-1], np.array([*numbers, -1], np.int32)])
+        self._is_same &= isinstance(numbers, range) and numbers.start == self._count
+        self._numbers[self._count : self._count + len(new)] = numbers
+        self._count += len(new)
 
     def renumber(self, column: Int32) -> Int32:
         """A column with the names' numbers."""

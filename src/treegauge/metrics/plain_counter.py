@@ -19,7 +19,7 @@ from treegauge.alignment.words import plain_word
 from treegauge.io.bracketed_columns import Names, TreeColumns
 from treegauge.presets import Preset
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.columns import Int32, offsets_of
+from treegauge.trees.columns import Int32, offsets_of, with_room
 from treegauge.trees.treebank import Int64
 
 DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16
@@ -189,22 +189,26 @@ class PlainCounter:
         first = self._known[1].words
         self._find_in_gold(first, test.words)
         self._number_words(0, np.arange(self._known[0].words, gold.words, dtype=np.int32))
-        self._number_words(1, np.where(self._same[first:] < 0, np.int32(_NOWHERE), self._same[first:]))
+        same = self._same[first : test.words]
+        self._number_words(1, np.where(same < 0, np.int32(_NOWHERE), same))
         self._known = gold, test
 
     def _number_words(self, side: int, numbers: Int32) -> None:
         """Number new words of a side; those that may be written in several ways by their plain form, the others as given."""
-        first, special = len(self._numbers[side]), self._special
-        words = self._names[side].word_numbers.strings[first : first + len(numbers)]
+        first, special = self._known[side].words, self._special
+        last = first + len(numbers)
+        words = self._names[side].word_numbers.strings[first:last]
         for place, plain in self._rules.plain_words(words).items():
             numbers[place] = special.setdefault(plain, _SPECIAL_WORD + len(special))
-        self._numbers[side] = np.concatenate([self._numbers[side], numbers])
+        self._numbers[side] = with_room(self._numbers[side], last)
+        self._numbers[side][first:last] = numbers
 
     def _find_in_gold(self, first: int, last: int) -> None:
         """Find the test words ``first:last`` in gold, and recent ones that gold lacked: they may occur in its next block."""
         find, words = self._names[0].word_numbers.get, self._names[1].word_numbers.strings
         new = np.array([find(word, -1) for word in words[first:last]], dtype=np.int32)
-        self._same = np.concatenate([self._same, new])
+        self._same = with_room(self._same, last)
+        self._same[first:last] = new
         for number in self._lacking:
             self._same[number] = found = find(words[number], -1)
             if found >= 0 and self._numbers[1][number] == _NOWHERE:
