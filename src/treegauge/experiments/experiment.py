@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from treegauge.data import own_treebank
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.engines.engine import SentenceBlock
-from treegauge.errors import FormatError, MismatchError, UsageError
+from treegauge.errors import FormatError, MismatchError
+from treegauge.io.archive import refuse_other_run
 from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
@@ -86,12 +87,7 @@ class Checkpoint:
             raise FormatError(
                 f"not a checkpoint of an experiment ({error})", path=str(path), advice="Start again (without resume=True)."
             ) from None
-        if found != header:
-            other = sorted(name for name in {**found, **header} if found.get(name) != header.get(name))
-            raise UsageError(
-                f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                "  Resume with the same treebank and options, or start again (without resume=True)."
-            )
+        refuse_other_run(path, found, header)
         write_bytes(f"{whole}\n".encode(), path)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import InputError, ModelError
+from treegauge.errors import InputError, ModelError, UsageError
 from treegauge.io.writing import write_bytes
 
 MOST_BYTES = 1 << 30
@@ -123,6 +123,16 @@ def archive_schema(path: str | Path) -> str:
     except Exception:  # of many kinds, see read_archive
         return ""
     return found[1].decode() if found else ""
+
+
+def refuse_other_run(path: str | Path, found: Mapping[str, Any], wanted: Mapping[str, Any], what: str = "treebank") -> None:
+    """Raise an error that names what differs if the settings ``found`` in a checkpoint are not those ``wanted``."""
+    other = [name for name in {**found, **wanted} if found.get(name) != wanted.get(name)]
+    if other:
+        raise UsageError(
+            f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
+            f"  Resume with the same {what} and options, or start again (without resume=True)."
+        )
 
 
 def _content(path: str | Path) -> bytes:

@@ -22,7 +22,7 @@ from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import ModelError, TreegaugeError, UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.pcfg import PCFG
-from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.archive import read_archive, refuse_other_run, write_archive
 from treegauge.learning.reestimation import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.tables import plain
@@ -71,13 +71,7 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
         raise UsageError(f"{path}: no checkpoint there to resume from; start without resume=True")
     document, arrays = read_archive(path, SCHEMA, VERSION)
     try:
-        found = dict(document["settings"])
-        other = [name for name in {**found, **settings} if found.get(name) != settings.get(name)]
-        if other:
-            raise UsageError(
-                f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                "  Resume with the same sentences and options, or start again (without resume=True)."
-            )
+        refuse_other_run(path, dict(document["settings"]), settings, "sentences")
         grammar = unpack_grammar(document["grammar"], "grammar", arrays)
         if grammar is None:
             raise ValueError("no grammar")

@@ -27,7 +27,7 @@ from treegauge.errors import ModelError, UsageError
 from treegauge.grammar.latent.latent_grammar import LatentCounts
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings, as_stored
 from treegauge.grammar.latent.rule_rows import RuleRows
-from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.archive import read_archive, refuse_other_run, write_archive
 from treegauge.io.writing import write_bytes
 from treegauge.learning.latent.split_merge import SCHEDULE, Schedule, TrainingState, initial_state, training_steps
 from treegauge.learning.latent.training_choices import (
@@ -61,13 +61,7 @@ class Checkpoints:
         if self.folder is None:
             return
         if resume:
-            found = _read(self.folder / _PLAN, dict[str, Any])
-            other = [name for name in {**found, **plan} if found.get(name) != plan.get(name)]
-            if other:
-                raise UsageError(
-                    f"{self.folder}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                    "  Resume with the same treebank and options, or start again (without resume=True)."
-                )
+            refuse_other_run(self.folder, _read(self.folder / _PLAN, dict[str, Any]), plan)
             return
         self.remove()
         self.folder.mkdir(parents=True)
