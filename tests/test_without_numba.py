@@ -13,8 +13,8 @@ from treegauge.data import write_examples
 PROGRAM = """
 import sys
 sys.modules["numba"] = None
-from treegauge.scoring import job
-job.SMALLEST_BYTES = 1
+from treegauge.scoring import evaluation
+evaluation.SMALLEST_BYTES = 1
 from treegauge.cli import main
 main(sys.argv[1:])
 """

@@ -19,7 +19,7 @@ from treegauge.alignment.words import plain_word
 from treegauge.io.bracketed_columns import Names, TreeColumns
 from treegauge.presets import Preset
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.columns import Int32, offsets_of, with_room
+from treegauge.trees.columns import Int32, offsets_of
 from treegauge.trees.treebank import Int64
 
 DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16
@@ -167,6 +167,11 @@ class NameCounts(NamedTuple):
         return cls(len(names.label_numbers.strings), len(names.word_numbers.strings))
 
 
+def _with_room(array: Int32, size: int) -> Int32:
+    """The array if it has at least ``size`` items; else a copy of at least twice its length."""
+    return array if size <= len(array) else np.concatenate([array, np.zeros(max(size - len(array), len(array)), np.int32)])
+
+
 class PlainCounter:
     """The tables of labels and words of two files for the kernel, by some rules. Other threads may go on reading both files."""
 
@@ -200,14 +205,14 @@ class PlainCounter:
         words = self._names[side].word_numbers.strings[first:last]
         for place, plain in self._rules.plain_words(words).items():
             numbers[place] = special.setdefault(plain, _SPECIAL_WORD + len(special))
-        self._numbers[side] = with_room(self._numbers[side], last)
+        self._numbers[side] = _with_room(self._numbers[side], last)
         self._numbers[side][first:last] = numbers
 
     def _find_in_gold(self, first: int, last: int) -> None:
         """Find the test words ``first:last`` in gold, and recent ones that gold lacked: they may occur in its next block."""
         find, words = self._names[0].word_numbers.get, self._names[1].word_numbers.strings
         new = np.array([find(word, -1) for word in words[first:last]], dtype=np.int32)
-        self._same = with_room(self._same, last)
+        self._same = _with_room(self._same, last)
         self._same[first:last] = new
         for number in self._lacking:
             self._same[number] = found = find(words[number], -1)
