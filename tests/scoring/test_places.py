@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import zipfile
 from pathlib import Path
@@ -96,3 +97,18 @@ def test_the_command_keeps_no_trees(option: list[str], tmp_path: Path, monkeypat
     with pytest.raises(SystemExit):
         main(["score", even, uneven, "-o", str(tmp_path / "out"), "--breakdown", "labels", "--examples", "1"])
     assert kept
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_blocks_that_were_counted_are_forgotten(tmp_path: Path) -> None:
+    """Without trees, only the blocks at hand are in memory, however many there are."""
+    path = tmp_path / "long.mrg"
+    path.write_text("".join(f"{tree}\n" for tree in TREES * 20))
+    alive: list[int] = []
+
+    def count_blocks(_: int) -> None:
+        alive.append(sum(isinstance(one, Treebank) for one in gc.get_objects()))
+
+    treegauge.score(path, path, trees=False, progress=count_blocks)
+    assert len(alive) > 50
+    assert max(alive) < 40

@@ -476,16 +476,20 @@ def _in_step(
                 if ends_apart and not may_end_apart:
                     raise NotParallel
                 hasher.add(*sides)
-                in_work.append(SentenceBlock(number, sides))
-                yield in_work[-1]
+                yield SentenceBlock(number, sides)
                 number += len(sides[0])
+
+    def sent_blocks() -> Iterator[SentenceBlock]:
+        for block in blocks():
+            in_work.append(block)
+            yield block
 
     if request.engine.in_process:
         for block in blocks():
             counts.add_block(block)
     else:
         small = replace(request, trees=False, places=False, progress=no_progress, engine=IN_PROCESS)
-        for counted in request.engine.map(_count_block, small, blocks(), title="scoring"):
+        for counted in request.engine.map(_count_block, small, sent_blocks(), title="scoring"):
             counts.add_counted(counted, in_work.popleft())
     if ends_apart and counts.texts and request.on_mismatch != "evalb":
         raise NotParallel
