@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.chart_layout import Chart, Leaves, Limit, RuleWeights, find_entry
+from treegauge.parsing.chart_passes import Outer, inside, outside
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.inside_pass import inside
-from treegauge.parsing.outside_pass import Outer, outside
 from treegauge.parsing.semirings import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 
 Float64 = NDArray[np.float64]

@@ -18,8 +18,8 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chain_labels import LabelOrders, LabelPosteriors, label_posteriors, shown_labels, span_labels, word_tags
 from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
 from treegauge.parsing.chart_layout import Limit, find_entry, leaf_entries
+from treegauge.parsing.chart_passes import Outer
 from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
-from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.parse_parts import (
     AnchoredRule,
     Frame,

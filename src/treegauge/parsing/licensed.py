@@ -19,8 +19,8 @@ import numpy as np
 
 from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.parsing.chain_labels import Chain, ShownLabels, shown_labels
+from treegauge.parsing.chart_passes import Outer
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.posterior_view import WORD, Best, CountedParts, ProductionChild
 from treegauge.parsing.semirings import LOG_SUM, MAX, dot, one_of
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from treegauge.compilation import Floats, Ints, kernel
 from treegauge.parsing.chart_layout import cells
+from treegauge.parsing.chart_passes import Outer, grow
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.inside_pass import grow
-from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.posterior_view import Constituent
 from treegauge.parsing.semirings import LOG_SUM, SUM, dot
 from treegauge.trees.tree import Production

@@ -1,7 +1,7 @@
 """Derivations in a packed forest: the likeliest one, samples, the k best, and their trees.
 
 A derivation is its root item and its edges from the top down, leftmost first; tags have no edges. Trees do not show subcategories,
-so many ways to assign these are one tree. In the search for the k best (:mod:`treegauge.parsing.best_first`), a node is an item
+so many ways to assign these are one tree. In the search for the k best (:mod:`treegauge.parsing.derivations`), a node is an item
 with one of its subcategories.
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.latent.latent_grammar import Level
 from treegauge.grammar.latent.rule_rows import TAG, BaseGrammar
-from treegauge.parsing.best_first import BestFirst, DerivationEdge
+from treegauge.parsing.derivations import BestFirst, DerivationEdge
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.latent.passes import Pass, Words, inside_forest, most_subcategories, word_probability
 from treegauge.parsing.posterior_view import Parse
