@@ -342,7 +342,7 @@ class ParseBase(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """Why the mean is infinite; empty if it is not."""
+        """The reason why the mean is infinite; empty if it is not."""
         if not math.isinf(self.value):
             return ""
         return "infinite, since cycles of unary rules give some sentence infinitely many parses"
