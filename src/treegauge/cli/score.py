@@ -290,7 +290,7 @@ def _say(line: str, chosen: dict[str, Any]) -> None:
 
 
 def _request(preset: Preset | None, reading: ReadOptions, chosen: dict[str, Any]) -> Request:
-    """What to count, and how, with the chosen options."""
+    """The request to count what the chosen options ask for."""
     from treegauge.scoring.counts import Request
 
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")

@@ -113,7 +113,7 @@ class Request:
 
     @property
     def test_reading(self) -> ReadOptions:
-        """How test files are read."""
+        """The options for reading test files."""
         return replace(self.reading, on_error=self.on_error)
 
     def __post_init__(self) -> None:
