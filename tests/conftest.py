@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ SOURCES = Path(__file__).resolve().parents[1] / "src"
 # Commands that tests start run these sources, as the tests do, and so share the kernels compiled from them; an installed copy would
 # compile its own. (.ci/run tries the installed wheel.)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH")]))
+
+# A shell's background job ignores SIGINT, and so would the commands that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run: a change is judged by the change. To look for new ones, HYPOTHESIS_PROFILE=thorough.
 settings.register_profile(
