@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from importlib import resources
 from typing import NamedTuple
 
 from treegauge.errors import UnknownName
@@ -36,17 +39,8 @@ class Reference(NamedTuple):
 
     def bibtex(self) -> str:
         """The entry for a bibliography; letters outside ASCII are not escaped."""
-        fields = {
-            "author": " and ".join(self.authors),
-            "title": self.title,
-            "booktitle": self.booktitle,
-            "journal": self.journal,
-            "volume": self.volume,
-            "address": self.address,
-            "year": str(self.year),
-            "pages": self.pages,
-            "note": self.note,
-        }
+        names = ("title", "booktitle", "journal", "volume", "address", "year", "pages", "note")
+        fields = {"author": " and ".join(self.authors), **{name: getattr(self, name) for name in names}}
         lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
         return f"@{self.kind}{{{self.key},\n" + ",\n".join(lines) + "\n}"
 
@@ -56,174 +50,16 @@ class Reference(NamedTuple):
         return f"{who} ({self.year}), {self.title.replace('{', '').replace('}', '')}"
 
 
-REFERENCES: dict[str, Reference] = {
-    reference.key: reference
-    for reference in (
-        Reference(
-            key="black1991",
-            kind="inproceedings",
-            authors=(
-                *("Black, Ezra", "Abney, Steven", "Flickenger, Dan", "Gdaniec, Claudia", "Grishman, Ralph", "Harrison, Philip"),
-                *("Hindle, Donald", "Ingria, Robert", "Jelinek, Frederick", "Klavans, Judith", "Liberman, Mark"),
-                *("Marcus, Mitchell", "Roukos, Salim", "Santorini, Beatrice", "Strzalkowski, Tomek"),
-            ),
-            title="A Procedure for Quantitatively Comparing the Syntactic Coverage of {English} Grammars",
-            booktitle="Speech and Natural Language: Proceedings of a Workshop Held at Pacific Grove, California",
-            year=1991,
-            pages="306--311",
-        ),
-        Reference(
-            key="pereira1992",
-            kind="inproceedings",
-            authors=("Pereira, Fernando", "Schabes, Yves"),
-            title="Inside-Outside Reestimation from Partially Bracketed Corpora",
-            booktitle="30th Annual Meeting of the Association for Computational Linguistics",
-            address="Newark, Delaware",
-            year=1992,
-            pages="128--135",
-        ),
-        Reference(
-            key="abney1993",
-            kind="inproceedings",
-            authors=("Abney, Steven",),
-            title="Measures and Models for Phrase Recognition",
-            booktitle="Human Language Technology: Proceedings of a Workshop Held at Plainsboro, New Jersey",
-            year=1993,
-        ),
-        Reference(
-            key="goodman1996",
-            kind="inproceedings",
-            authors=("Goodman, Joshua",),
-            title="Parsing Algorithms and Metrics",
-            booktitle="34th Annual Meeting of the Association for Computational Linguistics",
-            address="Santa Cruz, California",
-            year=1996,
-            pages="177--183",
-        ),
-        Reference(
-            key="goodman1996dop",
-            kind="inproceedings",
-            authors=("Goodman, Joshua",),
-            title="Efficient Algorithms for Parsing the {DOP} Model",
-            booktitle="Conference on Empirical Methods in Natural Language Processing",
-            year=1996,
-        ),
-        Reference(
-            key="hogenhout1996",
-            kind="inproceedings",
-            authors=("Hogenhout, Wide R.", "Matsumoto, Yuji"),
-            title="Towards a More Careful Evaluation of Broad Coverage Parsing Systems",
-            booktitle="{COLING} 1996: The 16th International Conference on Computational Linguistics",
-            address="Copenhagen",
-            year=1996,
-        ),
-        Reference(
-            key="collins1997",
-            kind="inproceedings",
-            authors=("Collins, Michael",),
-            title="Three Generative, Lexicalised Models for Statistical Parsing",
-            booktitle="35th Annual Meeting of the Association for Computational Linguistics "
-            "and 8th Conference of the European Chapter",
-            address="Madrid",
-            year=1997,
-            pages="16--23",
-        ),
-        Reference(
-            key="sekine1997evalb",
-            kind="misc",
-            authors=("Sekine, Satoshi", "Collins, Michael John"),
-            title="{EVALB}: Bracket Scoring Program",
-            year=1997,
-            note="Later versions with David Ellis (2006) and Don Blaheta (2008)",
-        ),
-        Reference(
-            key="sampson2003",
-            kind="article",
-            authors=("Sampson, Geoffrey", "Babarczy, Anna"),
-            title="A Test of the Leaf-Ancestor Metric for Parse Accuracy",
-            journal="Natural Language Engineering",
-            volume="9(4)",
-            year=2003,
-        ),
-        Reference(
-            key="simaan2003",
-            kind="inproceedings",
-            authors=("Sima'an, Khalil",),
-            title="On Maximizing Metrics for Syntactic Disambiguation",
-            booktitle="Eighth International Conference on Parsing Technologies",
-            address="Nancy",
-            year=2003,
-        ),
-        Reference(
-            key="boyd2007",
-            kind="inproceedings",
-            authors=("Boyd, Adriane",),
-            title="Discontinuity Revisited: An Improved Conversion to Context-Free Representations",
-            booktitle="Linguistic Annotation Workshop",
-            address="Prague",
-            year=2007,
-        ),
-        Reference(
-            key="maier2010",
-            kind="inproceedings",
-            authors=("Maier, Wolfgang",),
-            title="Direct Parsing of Discontinuous Constituents in {German}",
-            booktitle="{NAACL} {HLT} 2010 First Workshop on Statistical Parsing of Morphologically-Rich Languages",
-            address="Los Angeles",
-            year=2010,
-        ),
-        Reference(
-            key="kummerfeld2012",
-            kind="inproceedings",
-            authors=("Kummerfeld, Jonathan K.", "Hall, David", "Curran, James R.", "Klein, Dan"),
-            title="Parser Showdown at the {Wall Street} Corral: An Empirical Investigation of Error Types in Parser Output",
-            booktitle="2012 Joint Conference on Empirical Methods in Natural Language Processing "
-            "and Computational Natural Language Learning",
-            address="Jeju Island",
-            year=2012,
-            pages="1048--1059",
-        ),
-        Reference(
-            key="bastings2014",
-            kind="inproceedings",
-            authors=("Bastings, Jasmijn", "Sima'an, Khalil"),
-            title="All Fragments Count in Parser Evaluation",
-            booktitle="Ninth International Conference on Language Resources and Evaluation ({LREC}'14)",
-            address="Reykjavik",
-            year=2014,
-        ),
-        Reference(
-            key="kim2019",
-            kind="inproceedings",
-            authors=("Kim, Yoon", "Dyer, Chris", "Rush, Alexander M."),
-            title="Compound Probabilistic Context-Free Grammars for Grammar Induction",
-            booktitle="57th Annual Meeting of the Association for Computational Linguistics",
-            address="Florence",
-            year=2019,
-            pages="2369--2385",
-        ),
-        Reference(
-            key="yang2021",
-            kind="inproceedings",
-            authors=("Yang, Songlin", "Zhao, Yanpeng", "Tu, Kewei"),
-            title="{PCFG}s Can Do Better: Inducing Probabilistic Context-Free Grammars with Many Symbols",
-            booktitle="2021 Conference of the North {A}merican Chapter of the Association for Computational Linguistics",
-            address="Online",
-            year=2021,
-            pages="1487--1498",
-        ),
-        Reference(
-            key="post2018",
-            kind="inproceedings",
-            authors=("Post, Matt",),
-            title="A Call for Clarity in Reporting {BLEU} Scores",
-            booktitle="Third Conference on Machine Translation: Research Papers",
-            address="Brussels",
-            year=2018,
-            pages="186--191",
-        ),
-    )
-}
+def _read_references() -> Iterator[Reference]:
+    """The entries of ``references.bib``, in which every field stands on a line of its own."""
+    text = (resources.files("treegauge.metrics") / "references.bib").read_text(encoding="utf-8")
+    for kind, key, body in re.findall(r"@(\w+)\{(\w+),\n(.*?)\n\}", text, re.DOTALL):
+        fields = dict[str, str](re.findall(r"^  (\w+) = \{(.*)\},?$", body, re.MULTILINE))
+        authors, year = tuple(fields.pop("author").split(" and ")), int(fields.pop("year"))
+        yield Reference(key, kind, authors, fields.pop("title"), year, **fields)
+
+
+REFERENCES: dict[str, Reference] = {reference.key: reference for reference in _read_references()}
 """Key -> publication."""
 
 _MORE = {"parseval": ("sekine1997evalb",), "induction": ("yang2021",)}
