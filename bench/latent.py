@@ -32,7 +32,7 @@ from results import machine, save_section
 from treegauge.data import own_treebank
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, load_latent
 from treegauge.io import read
-from treegauge.learning.latent.training_choices import middle_levels
+from treegauge.learning.latent.latent_training import middle_levels
 from treegauge.normalise import pipeline
 from treegauge.parsing.coarse_to_fine import search_error
 from treegauge.parsing.latent.latent_parser import LatentParser

@@ -18,7 +18,7 @@ from treegauge.grammar.latent.latent_model import load_latent
 from treegauge.io import read
 from treegauge.learning import BracketedSentences, LearningSettings, learn
 from treegauge.learning.latent import TrainingSettings, train_latent
-from treegauge.learning.latent.split_merge import Schedule
+from treegauge.learning.latent.treebank_em import Schedule
 from treegauge.parsing import Forest
 from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.parsing.parser import Parser, Sentence

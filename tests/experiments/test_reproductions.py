@@ -16,10 +16,19 @@ from processes import running_process
 from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.experiments import load_experiment
-from treegauge.experiments.experiment import Checkpoint, Corpus, Work, document, run_experiment, split
+from treegauge.experiments.experiment import (
+    Checkpoint,
+    Corpus,
+    CriterionTest,
+    Work,
+    criterion_table,
+    document,
+    in_words,
+    run_experiment,
+    split,
+)
 from treegauge.experiments.freval_table1 import Settings, latent_parses
-from treegauge.experiments.presentation import CriterionTest, criterion_table, in_words
-from treegauge.experiments.simaan_report import variants
+from treegauge.experiments.simaan_table2 import variants
 from treegauge.io import read
 from treegauge.learning.latent import QUICK, train_latent
 from treegauge.normalise import pipeline

@@ -20,8 +20,16 @@ from processes import running_process
 from treegauge.cli.reproduce import command
 from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.experiments import EXPERIMENTS, load_experiment
-from treegauge.experiments.experiment import Checkpoint, Corpus, Experiment, ExperimentReport, Work, run_experiment, setting
-from treegauge.experiments.presentation import paper_table
+from treegauge.experiments.experiment import (
+    Checkpoint,
+    Corpus,
+    Experiment,
+    ExperimentReport,
+    Work,
+    paper_table,
+    run_experiment,
+    setting,
+)
 from treegauge.reports.figures import Figure, Series
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from treegauge.errors import UnknownName
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
 from treegauge.humancheck.questions import Check
-from treegauge.humancheck.worklists import AdjudicatorWorklist, AnnotatorWorklist
+from treegauge.humancheck.session import AdjudicatorWorklist, AnnotatorWorklist
 from treegauge.metrics.hogenhout import Verdict
 
 ANNA = Person("annotator", "anna")

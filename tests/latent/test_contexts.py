@@ -11,8 +11,17 @@ from tests.latent.toys import PLAIN, TREES
 from treegauge.errors import UsageError
 from treegauge.grammar.latent.latent_grammar import merge_counts, usage
 from treegauge.grammar.latent.rule_rows import offsets
-from treegauge.learning.latent.split_merge import Schedule, context_counts, initial_state, node_contexts, training_steps
-from treegauge.learning.latent.treebank_em import expect, first_counts, parameters, treebank_arrays
+from treegauge.learning.latent.treebank_em import (
+    Schedule,
+    context_counts,
+    expect,
+    first_counts,
+    initial_state,
+    node_contexts,
+    parameters,
+    training_steps,
+    treebank_arrays,
+)
 from treegauge.trees.tree import Tree
 
 BANK = [*TREES, Tree.parse("(TOP (S (NP (DT the) (NN dog)) (VP (VBD sat) (NN milk))))")] * 20

@@ -12,8 +12,19 @@ from tests.latent.toys import PLAIN, TREES, assignments, toy
 
 from treegauge.grammar.latent.latent_grammar import LatentSmoothing, coarser_sizes, level_of, merge_counts, usage
 from treegauge.grammar.latent.rule_rows import drop_small, offsets
-from treegauge.learning.latent.split_merge import Schedule, initial_state, merge_map, split_counts, training_steps
-from treegauge.learning.latent.treebank_em import BINARY, LEXICAL, expect, first_counts, parameters, treebank_arrays
+from treegauge.learning.latent.treebank_em import (
+    BINARY,
+    LEXICAL,
+    Schedule,
+    expect,
+    first_counts,
+    initial_state,
+    merge_map,
+    parameters,
+    split_counts,
+    training_steps,
+    treebank_arrays,
+)
 from treegauge.trees.tree import Tree
 
 

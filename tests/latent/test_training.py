@@ -16,10 +16,8 @@ from treegauge.errors import Discontinuous, ModelError, UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.latent.latent_model import load_latent, save_latent
 from treegauge.grammar.latent.subcategories import describe, draw_subcategories, to_pcfg
-from treegauge.learning.latent.latent_training import IterationReport, TrainingSettings, train_latent
-from treegauge.learning.latent.split_merge import Schedule
-from treegauge.learning.latent.training_choices import hold_out
-from treegauge.learning.latent.treebank_em import treebank_arrays
+from treegauge.learning.latent.latent_training import IterationReport, TrainingSettings, hold_out, train_latent
+from treegauge.learning.latent.treebank_em import Schedule, treebank_arrays
 from treegauge.normalise import split_nodes
 from treegauge.parsing import Forest
 from treegauge.parsing.latent.latent_forest import LatentForest

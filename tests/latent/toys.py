@@ -12,8 +12,15 @@ import numpy as np
 from treegauge.grammar.latent.latent_grammar import LatentCounts, LatentSmoothing, LexiconSmoothing, pair_probabilities
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings
 from treegauge.grammar.latent.rule_rows import BaseGrammar, RuleRows
-from treegauge.learning.latent.split_merge import split_counts
-from treegauge.learning.latent.treebank_em import BINARY, LEXICAL, EMParameters, TreebankArrays, first_counts, treebank_arrays
+from treegauge.learning.latent.treebank_em import (
+    BINARY,
+    LEXICAL,
+    EMParameters,
+    TreebankArrays,
+    first_counts,
+    split_counts,
+    treebank_arrays,
+)
 from treegauge.trees.tree import Tree
 
 PLAIN = LatentSmoothing(0.0, LexiconSmoothing(0.0, 0.0, 0.0))

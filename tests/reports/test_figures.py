@@ -15,8 +15,7 @@ from report_helpers import GOLD, SYSTEMS
 import treegauge
 from treegauge.cli import main
 from treegauge.errors import UnknownName
-from treegauge.reports.charts import figure_svg
-from treegauge.reports.figures import COLOURS, Figure, Series, fragment_figures
+from treegauge.reports.figures import COLOURS, Figure, Series, figure_svg, fragment_figures
 from treegauge.reports.plots import write_figure
 from treegauge.reports.report_contents import report_figures
 from treegauge.significance import CompareOptions

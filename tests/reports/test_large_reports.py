@@ -18,7 +18,7 @@ from treegauge.errors import MismatchError
 from treegauge.io import sources
 from treegauge.metrics.hogenhout import Hogenhout, Judgements, Verdict, brackets_to_judge
 from treegauge.presets import load_preset
-from treegauge.reports import scored_trees
+from treegauge.reports import reporting
 from treegauge.reports.report_contents import all_tables
 from treegauge.reports.reporting import Report, report, report_of_scores
 from treegauge.scoring.baselines import baseline_for
@@ -99,7 +99,7 @@ def test_of_stored_scores(on_mismatch: str, files: dict[str, str], monkeypatch: 
 def compare(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Report]) -> Report:
     """Compare the report that holds all trees with the one that holds few, and return the latter."""
     whole = make()
-    monkeypatch.setattr(scored_trees, "LARGE_BYTES", 0)
+    monkeypatch.setattr(reporting, "LARGE_BYTES", 0)
     few = make()
     assert whole.numbers is None
     assert few.numbers is not None

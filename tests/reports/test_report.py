@@ -21,11 +21,9 @@ from treegauge.data import discontinuous_treebank
 from treegauge.errors import Discontinuous
 from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.normalise import pipeline
-from treegauge.reports.charts import Scale, figure_svg
-from treegauge.reports.differing_sentences import find_sentences
-from treegauge.reports.figures import Figure, FigureKind, Series
+from treegauge.reports.figures import Figure, FigureKind, Scale, Series, figure_svg
 from treegauge.reports.html import summary_text
-from treegauge.reports.reporting import Report
+from treegauge.reports.reporting import Report, find_sentences
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 

@@ -23,8 +23,7 @@ from treegauge.io.writing import check_writable, write_bytes, write_chunks
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:
-    from treegauge.learning.latent.latent_training import IterationReport
-    from treegauge.learning.latent.training_choices import Trial
+    from treegauge.learning.latent.latent_training import IterationReport, Trial
 
 
 @click.command(

@@ -16,8 +16,7 @@ from treegauge.chunks.entropy import Evaluation, blame_table, coverage_table, ev
 from treegauge.chunks.models import Tagged, train_models, with_gold_tags
 from treegauge.chunks.tagger import HmmTagger
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting
-from treegauge.experiments.presentation import paper_table
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, paper_table, setting
 from treegauge.reports.figures import blame_figure
 from treegauge.tables import Cell, Table
 

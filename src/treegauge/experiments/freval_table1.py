@@ -16,6 +16,7 @@ from treegauge.experiments.experiment import (
     Corpus,
     Experiment,
     ExperimentReport,
+    RateTests,
     Work,
     are_parsed,
     clean_short,
@@ -24,7 +25,6 @@ from treegauge.experiments.experiment import (
     setting,
     split,
 )
-from treegauge.experiments.presentation import RateTests
 from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.freval import Freval
 from treegauge.normalise import expand_unaries

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work
-from treegauge.experiments.presentation import paper_table
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, paper_table
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table

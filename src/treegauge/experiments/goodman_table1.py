@@ -17,8 +17,17 @@ import numpy as np
 from treegauge import alignment
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
-from treegauge.experiments.presentation import Summary, error_reduction, paper_table, summarise
+from treegauge.experiments.experiment import (
+    Corpus,
+    Experiment,
+    ExperimentReport,
+    Summary,
+    Work,
+    error_reduction,
+    paper_table,
+    setting,
+    summarise,
+)
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
 from treegauge.learning.reestimation import decode_brackets
 from treegauge.metrics.goodman import Goodman

@@ -13,23 +13,21 @@ from dataclasses import dataclass, replace
 from treegauge.errors import MismatchError, UsageError
 from treegauge.experiments.experiment import (
     Corpus,
+    CriterionTest,
     Experiment,
     ExperimentReport,
+    RateTests,
     TreebankSplit,
     Work,
-    own_corpus,
-    parse_with_checkpoint,
-    setting,
-    split,
-)
-from treegauge.experiments.presentation import (
-    CriterionTest,
-    RateTests,
     criterion_table,
     criterion_test,
     error_reduction,
     in_words,
+    own_corpus,
     paper_table,
+    parse_with_checkpoint,
+    setting,
+    split,
 )
 from treegauge.grammar.tree_counts import induce
 from treegauge.normalise import pipeline

@@ -20,14 +20,15 @@ from treegauge.experiments.experiment import (
     Corpus,
     Experiment,
     ExperimentReport,
+    RateTests,
     Work,
     clean_short,
     own_corpus,
+    paper_table,
     parse_with_checkpoint,
     setting,
     split,
 )
-from treegauge.experiments.presentation import RateTests, paper_table
 from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.hogenhout import (
     COMPARATIVE,

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work
-from treegauge.experiments.presentation import paper_table
-from treegauge.experiments.simaan_report import ALGORITHMS
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, paper_table
+from treegauge.experiments.simaan_table2 import ALGORITHMS
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table

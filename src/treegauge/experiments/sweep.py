@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import MismatchError
-from treegauge.experiments.presentation import SIGNIFICANT, RateTests
+from treegauge.experiments.experiment import SIGNIFICANT, RateTests
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, count_trees
 from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.metrics.registry import find_metric

@@ -23,9 +23,8 @@ from treegauge.metrics.references import REFERENCES, Reference, references_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset
 from treegauge.reports import report_contents as tables
-from treegauge.reports.charts import figure_svg, marker, series_class
 from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explanation, explain_table
-from treegauge.reports.figures import Figure
+from treegauge.reports.figures import Figure, figure_svg, marker, series_class
 from treegauge.reports.report_contents import (
     MOST_PAIRS,
     headline,
@@ -36,8 +35,7 @@ from treegauge.reports.report_contents import (
     report_figures,
     summary_text,
 )
-from treegauge.reports.reporting import Report
-from treegauge.reports.scored_trees import READABLE
+from treegauge.reports.reporting import READABLE, Report
 from treegauge.reports.tree_diff import CODES, NAMES
 from treegauge.significance.comparison import PairOfSystems
 from treegauge.tables import Table, terminal_width

@@ -18,8 +18,7 @@ from xml.etree import ElementTree
 
 from treegauge.errors import MissingExtra, UsageError
 from treegauge.io.writing import write_bytes
-from treegauge.reports.charts import figure_file
-from treegauge.reports.figures import Figure
+from treegauge.reports.figures import Figure, figure_file
 
 _DPI = 100
 _POINTS = 72 / _DPI

@@ -1,41 +1,47 @@
-"""Reports: scores, comparisons, breakdowns and differing trees of some parsers on one treebank, as a value for pages and tables."""
+"""Reports: scores, comparisons, breakdowns and differing trees of some parsers on one treebank, as a value for pages and tables.
+
+A report shows at most some thousand sentences of a large treebank. Which ones is known only after scoring; then only their trees
+are read again.
+
+The sentences that parsers got wrong are compact data, from which the page draws trees. A tree is given by its columns, as in
+:class:`~treegauge.trees.treebank.Treebank`: labels and parents of its nodes in pre-order, the node above each word, the words.
+Marks are one character per node (:data:`~treegauge.reports.tree_diff.CODES`; a blank where a node does not count).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Self
+from pathlib import PurePath
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
+from treegauge import io
+from treegauge.alignment.alignment import Fit, align_pairs
+from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.notes import Note, notes_with_remarks
-from treegauge.errors import UsageError
+from treegauge.alignment.pairing import Pair, pair_of
+from treegauge.alignment.words import WordNumbers, without_traces
+from treegauge.errors import MismatchError, UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
+from treegauge.metrics.breakdowns.counts_by_key import Key, PlaceArray
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.hogenhout import Judgements
-from treegauge.metrics.registry import compared_metrics
+from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
-from treegauge.reports.differing_sentences import DifferingSentences, find_sentences, rank_sentences
-from treegauge.reports.scored_trees import (
-    are_large,
-    best_places,
-    break_down,
-    example_sentences,
-    examples_among,
-    may_hold_few,
-    missing_trees,
-    pair_behind,
-    rescore,
-    wrong_brackets,
-)
-from treegauge.reports.tree_diff import BracketMarks, mark_brackets
-from treegauge.scoring.counts import no_progress
-from treegauge.scoring.inputs import TreebankLike
+from treegauge.reports.tree_diff import CODES, BracketMarks, mark_brackets
+from treegauge.scoring.counts import Request, no_progress
+from treegauge.scoring.evaluation import score_systems
+from treegauge.scoring.inputs import TreebankLike, path_of
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
 from treegauge.significance.paired_comparison import CompareOptions, comparable_scores, compare_scores, systems_by_name
@@ -43,6 +49,340 @@ from treegauge.significance.resampling import Progress
 from treegauge.significance.score_table import common_sentences
 from treegauge.tables import Table
 from treegauge.trees.treebank import Int64, Treebank
+
+READABLE = 12
+"""The length, in words, of a sentence that makes a good example: long enough to be telling, short enough to be read at a glance."""
+LARGE_BYTES = 32 << 20
+"""Files of more bytes than these together count as large: only the trees that are shown are kept."""
+
+
+def are_large(*sides: TreebankLike) -> bool:
+    """Whether the trees are in files so large that they should not all be kept in memory."""
+    paths = [path_of(side) for side in sides]
+    if not all(path is not None and os.path.isfile(path) for path in paths):
+        return False
+    return sum(os.path.getsize(path) for path in {*paths} if path is not None) > LARGE_BYTES
+
+
+def may_hold_few(results: Iterable[Result]) -> bool:
+    """Whether results without trees are of files so large that only the trees that are shown should be read again.
+
+    Breakdowns of trees with gaps, and files that are several to a treebank, are for those who hold all trees.
+    """
+    every = list(results)
+    sides = [(*result.inputs.gold, *result.inputs.test) for result in every if result.inputs is not None]
+    if any(result.trees is not None for result in every) or any(len(paths) != 2 for paths in sides) or len(sides) < len(every):
+        return False
+    paths = {path for pair in sides for path in pair}
+    return are_large(*paths) and not any(holds_gaps(path, reading_of(every[0])) for path in paths)
+
+
+def rescore(result: Result, only: Sequence[int] | None = None) -> Result:
+    """The result with its trees or, if ``only`` is given, with the trees of these gold sentences.
+
+    Trees that were not kept are read from the files that the result names; if these have changed, a
+    :class:`~treegauge.errors.MismatchError` is raised.
+    """
+    return result if result.trees is not None else _score_again(result, only=None if only is None else tuple(only))
+
+
+def break_down(result: Result, names: Sequence[str], sentences: Int64) -> Result:
+    """The result with breakdowns of some gold sentences, one place behind each key; its trees are read again, and not kept.
+
+    A result that has these breakdowns already, and was scored on no other sentences, stays as it is.
+    """
+    if result.breakdowns.keys() >= {*names} and len(result.scored_sentences.index) == len(sentences):
+        return result
+    again = _score_again(result, trees=False, places=False, breakdowns=tuple(names), thinned=best_places, among=sentences)
+    return replace(result, breakdowns=again.breakdowns)
+
+
+class _RequestOptions(TypedDict, total=False):
+    """The options of a :class:`~treegauge.scoring.counts.Request` that a second look at the same trees may choose."""
+
+    only: tuple[int, ...] | None
+    trees: bool
+    places: bool
+    breakdowns: tuple[str, ...]
+    thinned: Callable[[Breakdown, Pair], Breakdown] | None
+    among: Int64 | None
+
+
+def reading_of(result: Result) -> ReadOptions:
+    """The options with which the files behind a result were read."""
+    said: Mapping[str, Any] = {} if result.inputs is None else result.inputs.reading
+    return ReadOptions(**{item.name: said[item.name] for item in fields(ReadOptions) if item.name in said})
+
+
+def _score_again(result: Result, **options: Unpack[_RequestOptions]) -> Result:
+    """The same score from the files that the result names, which must hold the same trees."""
+    inputs, reading = result.inputs, reading_of(result)
+    if inputs is None:
+        raise UsageError(f"{result.system}: {missing_trees(result)}; give the trees")
+    signature = result.signature
+    metric = find_metric(result.metric) if result.definition is None else result.definition
+    request = Request(
+        (metric,),
+        signature.preset,
+        on_mismatch=signature.on_mismatch,
+        match_words=signature.match_words,
+        on_error=reading.on_error,
+        pair="text",
+        names=(result.metric,),
+        reading=reading,
+        **options,
+    )
+    trees = {result.system: _trees(inputs.test, reading)}
+    (again,) = score_systems(_trees(inputs.gold, reading.of_gold), trees, request)
+    for side, path, before, now in (
+        ("gold", inputs.gold[0], signature.gold, again.signature.gold),
+        ("test", inputs.test[0], signature.test, again.signature.test),
+    ):
+        if before != now:
+            raise MismatchError(f"{path} has changed since it was scored: the hash of the {side} trees was {before} and is {now}")
+    return again
+
+
+def missing_trees(result: Result) -> str:
+    """The reason why the trees of a result are not available; empty if they are."""
+    if result.trees is not None:
+        return ""
+    if result.inputs is None:
+        return "the scores are of trees in memory, which cannot be read again"
+    absent = [path for path in (*result.inputs.gold, *result.inputs.test) if not os.path.exists(path)]
+    return f"{absent[0]} is not there" if absent else ""
+
+
+def _trees(paths: Sequence[str], reading: ReadOptions) -> str | Treebank:
+    """A single file by its name, so that it is read just as when it was scored; several files as one treebank."""
+    return paths[0] if len(paths) == 1 else Treebank.concatenate([io.read(path, reading) for path in paths])
+
+
+def pair_behind(result: Result) -> Pair:
+    """The brackets that a result was counted from, as one pair of all sentences."""
+    trees, signature = result.scored_trees, result.signature
+    preset = signature.preset
+    whole = Treebank.concatenate(list(trees.gold)), Treebank.concatenate(list(trees.test))
+    gold, test = (without_traces(bank, preset) for bank in whole)
+    words, edit = WordNumbers(preset, signature.match_words), signature.on_mismatch == "edit"
+    alignment = align_pairs(gold, test, trees.partner, preset, words, edit=edit, with_traces=whole)
+    return pair_of(gold, test, alignment, preset, words, on_mismatch="skip" if signature.on_mismatch == "skip" else "align")
+
+
+def wrong_brackets(result: Result, kept: Int64) -> Int64:
+    """The number of wrong brackets of each sentence ``kept``, those missed and those in excess, from PARSEVAL's rows."""
+    rows = result.scored_sentences.rows
+    gold, test, matched = (rows[:, result.columns.index(name)].astype(np.int64) for name in ("gold", "test", "matched"))
+    wrong = gold + test - 2 * matched
+    return wrong if len(wrong) == len(kept) else wrong[np.isin(result.scored_sentences.index, kept)]
+
+
+def best_places(breakdown: Breakdown, pair: Pair) -> Breakdown:
+    """The breakdown with one place for each key, in the sentence whose length is nearest to :data:`READABLE`."""
+    length = np.zeros(len(pair.alignment.test), dtype=np.int64)
+    length[pair.index] = pair.gold.length
+    return replace(breakdown, places={key: _best(of_key, length) for key, of_key in breakdown.places.items()})
+
+
+def _best(places: Sequence[PlaceArray], length: Int64) -> tuple[PlaceArray, ...]:
+    """The place in the sentence whose length is nearest to :data:`READABLE`; among several, the first."""
+    found: list[tuple[int, int, PlaceArray]] = []
+    for some in places:
+        sentence = some.rows[:, 0]
+        distance = np.abs(length[sentence] - READABLE)
+        first = int(np.lexsort((sentence, distance))[0])
+        found.append((int(distance[first]), int(sentence[first]), PlaceArray(some.rows[first : first + 1], some.labels)))
+    return (min(found, key=lambda one: one[:2])[2],)
+
+
+def examples_among(breakdown: Breakdown, length: Int64, numbers: Sequence[int]) -> Breakdown:
+    """The breakdown with one place for each key; its sentence is given by the position among ``numbers``."""
+    places: dict[Key, tuple[PlaceArray, ...]] = {}
+    for key, of_key in breakdown.places.items():
+        (best,) = _best(of_key, length)
+        rows = best.rows.copy()
+        rows[:, 0] = np.searchsorted(np.array(numbers, dtype=np.int64), rows[:, 0])
+        places[key] = (PlaceArray(rows, best.labels),)
+    return replace(breakdown, places=places)
+
+
+def example_sentences(breakdown: Breakdown, length: Int64) -> set[int]:
+    """The sentences of the best place of each key."""
+    return {int(_best(of_key, length)[0].rows[0, 0]) for of_key in breakdown.places.values()}
+
+
+_MOST_BYTES = 3_600_000
+
+
+@dataclass(frozen=True)
+class DifferingSentences:
+    """Sentences with a wrong bracket; those on which the systems differ most come first.
+
+    ``documents`` are the sentences as JSON, and ``rows`` their rows in the compared pairs; ``labels`` and ``kinds`` (of error) are
+    what the numbers in the documents stand for. ``differing`` counts all such sentences, ``compared`` all that were compared.
+    ``characters`` are those of all words, whose widths the page needs.
+    """
+
+    labels: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    differing: int = 0
+    compared: int = 0
+    characters: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+def find_sentences(
+    gold: Treebank,
+    banks: Mapping[str, Treebank],
+    marks: Mapping[str, BracketMarks],
+    errors: Mapping[str, Breakdown],
+    *,
+    most: int,
+    most_bytes: int = _MOST_BYTES,
+    numbers: Sequence[int] | None = None,
+) -> DifferingSentences:
+    """The sentences in which some system has a wrong bracket, at most ``most`` of them, in at most ``most_bytes`` of JSON.
+
+    ``banks``, ``marks`` and ``errors`` (the breakdown by kind of error) are given by system. If ``gold`` holds only some sentences
+    of a treebank, ``numbers`` are their numbers in it, counted from 0.
+    """
+    wrong = np.stack([found.wrong for found in marks.values()])
+    order = rank_sentences(wrong)
+    encoder = _SentenceEncoder(gold, banks, marks, errors, range(len(gold)) if numbers is None else numbers)
+    found: list[str] = []
+    rows: list[int] = []
+    room = most_bytes
+    for row in order[:most]:
+        document = json.dumps(encoder.sentence(row), ensure_ascii=False, separators=(",", ":"))
+        room -= len(document)
+        if room < 0 and found:
+            break
+        found.append(document)
+        rows.append(row)
+    return DifferingSentences(
+        tuple(encoder.labels), encoder.kinds, tuple(found), tuple(rows), len(order), wrong.shape[1], frozenset(encoder.characters)
+    )
+
+
+def rank_sentences(wrong: Int64) -> list[int]:
+    """The sentences with wrong brackets: those on which the systems are furthest apart first, and among equals the worst first.
+
+    ``wrong`` is the number of wrong brackets, a row per system and a column per sentence.
+
+    >>> rank_sentences(np.array([[0, 2, 5, 1], [0, 6, 5, 0]]))
+    [1, 3, 2]
+    """
+    spread: Int64 = wrong.max(axis=0) - wrong.min(axis=0)
+    total: Int64 = wrong.sum(axis=0)
+    # The sort is stable: ties stay in the order of the treebank.
+    order = np.lexsort((-total, -spread))
+    return order[total[order] > 0].tolist()
+
+
+def _short_place(place: str) -> str:
+    """The place of a sentence without its folder.
+
+    >>> _short_place("data/gum/dev.mrg:12")
+    'dev.mrg:12'
+    """
+    return PurePath(place).name
+
+
+class _SentenceEncoder:
+    """An encoder that makes a JSON document of each sentence; labels are numbered in the order of their first use."""
+
+    def __init__(
+        self,
+        gold: Treebank,
+        banks: Mapping[str, Treebank],
+        marks: Mapping[str, BracketMarks],
+        errors: Mapping[str, Breakdown],
+        numbers: Sequence[int],
+    ) -> None:
+        self.gold, self.banks, self.marks, self.numbers = gold, banks, marks, numbers
+        self.labels: dict[str, int] = {}
+        self.characters: set[str] = set()
+        self.kinds = tuple(dict.fromkeys(str(key[0]) for found in errors.values() for key in found.keys))
+        self._of_gold = self._label_numbers(gold)
+        self._of_system = {system: self._label_numbers(bank) for system, bank in banks.items()}
+        self._kinds = {system: self._kinds_of(found) for system, found in errors.items()}
+        self._notes = {system: {note.sentence: note for note in found.pair.alignment.notes} for system, found in marks.items()}
+
+    def _label_numbers(self, bank: Treebank) -> Int64:
+        """The report's number of each label of a treebank."""
+        return np.array([self.labels.setdefault(label, len(self.labels)) for label in bank.labels] or [0], dtype=np.int64)
+
+    def _kinds_of(self, errors: Breakdown) -> dict[int, list[int]]:
+        """The kinds of error in each gold sentence."""
+        kinds: dict[int, list[int]] = {}
+        for number, kind in enumerate(self.kinds):
+            sentences = {sentence for places in errors.places.get((kind,), ()) for sentence in places.rows[:, 0].tolist()}
+            for sentence in sorted(sentences):
+                kinds.setdefault(sentence, []).append(number)
+        return kinds
+
+    def sentence(self, row: int) -> dict[str, Any]:
+        """The document of a row of the pairs: number, place, gold tree, and what each system made of it."""
+        first = next(iter(self.marks.values())).pair
+        sentence = int(first.index[row])
+        return {
+            "n": self.numbers[sentence] + 1,
+            "p": _short_place(self.gold.place(sentence)),
+            "g": self._tree(self.gold, self._of_gold, sentence),
+            "t": [self._system(system, row, sentence) for system in self.banks],
+        }
+
+    def _system(self, system: str, row: int, sentence: int) -> dict[str, Any]:
+        found, bank = self.marks[system], self.banks[system]
+        pair = found.pair
+        of_gold, of_test = (_rows_of(brackets, row) for brackets in (pair.gold, pair.test))
+        gold_marks, test_marks = found.gold[of_gold], found.test[of_test]
+        document: dict[str, Any] = {
+            "g": _codes(pair.gold, of_gold, gold_marks),
+            "c": [int((gold_marks == 0).sum()), len(gold_marks), len(test_marks), int((test_marks == 3).sum())],
+        }
+        if kinds := self._kinds.get(system, {}).get(sentence):
+            document["k"] = kinds
+        partner = int(pair.alignment.test[sentence])
+        if partner < 0 or pair.alignment.fit[sentence] > Fit.EDITED:
+            note = self._notes[system].get(sentence)
+            return document | {"x": note.what if note else "no parse"}
+        tree = self._tree(bank, self._of_system[system], partner)
+        if tree["w"] == self.gold.words(sentence):
+            del tree["w"]
+        return document | tree | {"m": _codes(pair.test, of_test, test_marks)}
+
+    def _tree(self, bank: Treebank, numbers: Int64, index: int) -> dict[str, Any]:
+        nodes = slice(bank.node_offset[index], bank.node_offset[index + 1])
+        tokens = slice(bank.token_offset[index], bank.token_offset[index + 1])
+        tree: dict[str, Any] = {
+            "l": numbers[bank.label[nodes]].tolist(),
+            # The first parent is left out: it is always the root's -1.
+            "p": bank.parent[nodes][1:].tolist(),
+            "a": bank.above[tokens].tolist(),
+            "w": bank.words(index),
+        }
+        self.characters.update(*tree["w"])
+        empty = np.flatnonzero(bank.start[nodes] == bank.end[nodes])
+        if len(empty):
+            tree["e"] = dict(zip(empty.tolist(), bank.start[nodes][empty].tolist(), strict=True))
+        return tree
+
+
+def _rows_of(brackets: Brackets, row: int) -> slice:
+    return slice(int(brackets.offset[row]), int(brackets.offset[row + 1]))
+
+
+def _codes(brackets: Brackets, rows: slice, marks: NDArray[np.int8]) -> str:
+    """The marks of a tree, one character per node, up to the last node that counts."""
+    nodes: list[int] = brackets.node[rows].tolist()
+    codes = [" "] * (max(nodes, default=-1) + 1)
+    numbers: list[int] = marks.tolist()
+    for node, number in zip(nodes, numbers, strict=True):
+        codes[node] = CODES[number]
+    return "".join(codes)
+
 
 MOST_SENTENCES = 2000
 """The largest number of sentences shown in a report, unless another is given."""

@@ -21,12 +21,11 @@ from processes import running_process
 from treegauge.errors import UsageError
 from treegauge.humancheck.judgements import TAGS, JudgementLog, Person
 from treegauge.humancheck.questions import Check, CheckPlan
-from treegauge.humancheck.session import Session, people_named
+from treegauge.humancheck.session import AnnotatorProgress, Session, people_named, share_of
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web import server
 from treegauge.humancheck.web.pages import render_markdown
 from treegauge.humancheck.web.server import Address, open_in_browser, serve_in_thread
-from treegauge.humancheck.worklists import AnnotatorProgress, share_of
 
 
 @pytest.fixture

@@ -31,9 +31,8 @@ from treegauge.humancheck.results import (
     states_of,
     tags_table,
 )
-from treegauge.humancheck.session import Session
+from treegauge.humancheck.session import AnnotatorProgress, Session
 from treegauge.humancheck.web.views import excerpt, gold_is_first, question_view, reason_of
-from treegauge.humancheck.worklists import AnnotatorProgress
 from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import cell_text
 from treegauge.trees.treebank import Treebank

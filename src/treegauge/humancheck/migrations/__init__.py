@@ -1,3 +1,0 @@
-"""The history of the store's tables, for alembic."""
-
-from __future__ import annotations
