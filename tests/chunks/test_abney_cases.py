@@ -79,7 +79,7 @@ def check_blame(counts: EntropyCounts, expected: dict[str, Any]) -> None:
 def test_model_s(case: dict[str, Any]) -> None:
     models, expected, scores = trained(case), case["expected"]["S"], SequenceScores()
     for index, (sentence, tags) in enumerate(corpus(case["test"])):
-        probability = models.by_tags.probabilities(tags)
+        probability = models.by_name()["G"].probabilities(tags)
         best = scores.add(SequenceModel(probability, len(sentence), models.categories), sentence.chunks)
         assert close(2.0**best.log2_probability, expected["best_probs"][index])
         assert best.ties == expected["ties"][index]
@@ -97,7 +97,7 @@ def test_model_s(case: dict[str, Any]) -> None:
 def test_parameters(case: dict[str, Any]) -> None:
     models, expected = trained(case), case["expected"]["parameters"]
     number_of = {category: index for index, category in enumerate(models.categories)}
-    assert close(models.one.probability, expected["p1"])
+    assert close(models.one, expected["p1"])
     assert models.grammar.n_rules == expected["rules"]
     for category, length, p in expected["xk"]:
         assert close(float(models.by_length.table[length, number_of[category]]), p)
@@ -105,8 +105,8 @@ def test_parameters(case: dict[str, Any]) -> None:
     assert int((~np.isnan(models.grammar.probability)).sum()) == len(known)
     for (category, tags), p in known.items():
         assert close(float(models.grammar.probability[models.grammar.trie.add(tags), number_of[category]]), p)
-    in_context = sum(int((~np.isnan(row)).sum()) for rows in models.by_context.contexts.values() for row in rows.values())
+    in_context = sum(int((~np.isnan(row)).sum()) for rows in models.contexts.values() for row in rows.values())
     assert in_context == len(expected["c"])
     for category, tags, following, p in expected["c"]:
-        row = models.by_context.contexts[models.grammar.trie.add(tags)][following]
+        row = models.contexts[models.grammar.trie.add(tags)][following]
         assert close(float(row[number_of[category]]), p)

@@ -12,12 +12,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+import sqlalchemy as sql
 
 from treegauge.data import own_treebank
 from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import Judgement
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
-from treegauge.humancheck.store import Store
+from treegauge.humancheck.store import JUDGEMENT, SENTENCE, SETTING, Store
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.tree import Child, rebuild
 
@@ -39,6 +40,15 @@ def careless(trees: Treebank, seed: int) -> Treebank:
 def small_check(plan: CheckPlan | None = None, sentences: int = 40) -> Check:
     gold = own_treebank("dev")[:sentences]
     return build_check(gold, {"A": careless(gold, 1), "B": careless(gold, 2)}, plan)
+
+
+def assert_columns_are_known(connection: sql.Connection) -> None:
+    """The migrations made just the columns that the program reads and writes, with truth values where it expects them."""
+    for table in (SENTENCE, JUDGEMENT, SETTING):
+        made = {column["name"]: column["type"] for column in sql.inspect(connection).get_columns(table.name)}
+        assert made.keys() == {column.name for column in table.columns}
+        for column in table.columns:
+            assert isinstance(made[column.name], sql.Boolean) == isinstance(column.type, sql.Boolean)
 
 
 _SEQUENCE = itertools.count(1)

@@ -24,7 +24,7 @@ from treegauge.humancheck.web.server import Address, links_to, listen, make_serv
 def main(location: str, annotators: int) -> None:
     gold = own_treebank()
     check = build_check(gold, {"A": careless(gold, 1)}, CheckPlan(exact=True))
-    _ = check.order, check.by_key, check.number, check.position
+    _ = check.order, check.by_key, check.number
     people = people_named([f"annotator {number}" for number in range(annotators)])
     listening = listen(Address(port=0))
     with Store(location) as store:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sql
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
-from humancheck_helpers import WORDS, judgement, writers_take_turns
+from humancheck_helpers import WORDS, assert_columns_are_known, judgement, writers_take_turns
 from humancheck_load import KILLS, crowd, kill_again_and_again
 from humancheck_postgres import NoServer, new_database, postgresql_server
 
 from treegauge.errors import WriteError
-from treegauge.humancheck.store import CONFLICT, KNOWN, METADATA, STORED, Store
+from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
 
 pytestmark = pytest.mark.postgres
 
@@ -42,7 +40,7 @@ def test_a_postgresql_store_is_a_store(postgresql: str) -> None:
         assert [one.note for one in store.since(0)] == ["ä 🙂"]
         assert store.secret() == store.secret() != store.secret(renew=True)
         with store._engine.connect() as connection:
-            assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+            assert_columns_are_known(connection)
         for statement in ("UPDATE judgement SET note = ''", "DELETE FROM judgement", "TRUNCATE judgement", "DELETE FROM sentence"):
             with store._engine.connect() as connection, pytest.raises(sql.exc.DBAPIError, match="only grows"):
                 connection.execute(sql.text(statement))

@@ -23,7 +23,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ from treegauge.tables import number_of
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.bracketed import restore_word
 
+T = TypeVar("T")
 NULL = "Null"
 
 
@@ -320,6 +321,16 @@ def chunk_file(path: str, options: ReadOptions = ReadOptions()) -> Generator[Chu
         yield ChunkFile(path, [Source("-", stored=stored)], options)
 
 
+def _at_least_one(sentences: Iterable[T], path: str) -> Iterator[T]:
+    """The sentences of a file; none at all are an error."""
+    some = False
+    for sentence in sentences:
+        some = True
+        yield sentence
+    if not some:
+        raise InputError("no sentences", path=path)
+
+
 class ChunkFile:
     """The sentences of some sources, read again for each iteration: flat trees as they are, others by the definition of a chunk."""
 
@@ -328,12 +339,7 @@ class ChunkFile:
         self.sources, self.options = sources, options
 
     def __iter__(self) -> Iterator[ChunkedSentence]:
-        some = False
-        for sentence in _chunked_sentences(self._trees(), flat=self._is_flat):
-            some = True
-            yield sentence
-        if not some:
-            raise InputError("no sentences", path=self.name)
+        return _at_least_one(_chunked_sentences(self._trees(), flat=self._is_flat), self.name)
 
     def _trees(self) -> Iterator[Tree]:
         return (tree for source in self.sources for block in stream(source, self.options) for tree in block if tree.width)
@@ -416,12 +422,7 @@ class MarkFile:
         self._chunks = chunks
 
     def __iter__(self) -> Iterator[MarkedSentence]:
-        some = False
-        for sentence in self._sentences():
-            some = True
-            yield sentence
-        if not some:
-            raise InputError("no sentences", path=self.name)
+        return _at_least_one(self._sentences(), self.name)
 
     def scheme(self) -> str:
         """``bioes`` if there are S, U or L marks in the columns, otherwise ``conlleval``."""

@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from treegauge.metrics.metric import ratio
 from treegauge.tables import Table
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 EPS = 1e-6
 
 
@@ -180,11 +182,16 @@ def read_candidates(lines: Iterable[str], path: str = "") -> Iterator[list[tuple
     >>> list(read_candidates(["NP 0 2 0.9", "VP 2 3 0.8", "", "NP 0 1 1"]))
     [[('NP', 0, 2, 0.9), ('VP', 2, 3, 0.8)], [('NP', 0, 1, 1.0)]]
     """
-    sentence: list[tuple[str, int, int, float]] = []
+    return _sentences(lines, lambda line, number: _candidate(line, path, number), empty=True)
+
+
+def _sentences(lines: Iterable[str], parse: Callable[[str, int], T], *, empty: bool = False) -> Iterator[list[T]]:
+    """The parsed lines of each sentence, which a blank line ends; sentences without lines only if ``empty``."""
+    sentence: list[T] = []
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            sentence.append(_candidate(line, path, number))
-        else:
+            sentence.append(parse(line, number))
+        elif sentence or empty:
             yield sentence
             sentence = []
     if sentence:
@@ -198,14 +205,8 @@ def _candidate(line: str, path: str, number: int) -> tuple[str, int, int, float]
     except ValueError:
         candidate = ("", 0, 0, math.nan)
     if not (0 <= candidate[1] < candidate[2] and 0 <= candidate[3] <= 1):
-        raise FormatError(
-            "not a candidate",
-            path=path,
-            line=number,
-            column=1,
-            text=line,
-            advice="Write: category start end probability, as in NP 0 2 0.9",
-        )
+        advice = "Write: category start end probability, as in NP 0 2 0.9"
+        raise FormatError("not a candidate", path=path, line=number, column=1, text=line, advice=advice)
     return candidate
 
 
@@ -215,15 +216,7 @@ def read_marginals(lines: Iterable[str], path: str = "") -> Iterator[list[dict[s
     >>> list(read_marginals(["He B-NP=0.9 O=0.1", "sat B-VP=1", ""]))
     [[{'B-NP': 0.9, 'O': 0.1}, {'B-VP': 1.0}]]
     """
-    sentence: list[dict[str, float]] = []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            sentence.append(_marginal(line, path, number))
-        elif sentence:
-            yield sentence
-            sentence = []
-    if sentence:
-        yield sentence
+    return _sentences(lines, lambda line, number: _marginal(line, path, number))
 
 
 def _marginal(line: str, path: str, number: int) -> dict[str, float]:
@@ -233,14 +226,8 @@ def _marginal(line: str, path: str, number: int) -> dict[str, float]:
     except ValueError:
         marginal = {"": math.nan}
     if not marginal or not all(mark and 0 <= p <= 1 for mark, p in marginal.items()) or math.fsum(marginal.values()) > 1 + 1e-6:
-        raise FormatError(
-            "not a word with its marginals",
-            path=path,
-            line=number,
-            column=1,
-            text=line,
-            advice="Write: word mark=probability ..., as in He B-NP=0.9 O=0.1; the probabilities of a word sum to at most 1.",
-        )
+        advice = "Write: word mark=probability ..., as in He B-NP=0.9 O=0.1; the probabilities of a word sum to at most 1."
+        raise FormatError("not a word with its marginals", path=path, line=number, column=1, text=line, advice=advice)
     return marginal
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -163,48 +163,39 @@ class ByContext:
 
 @dataclass(frozen=True)
 class Models:
-    """The models from one training run, and the categories of their columns."""
+    """What was estimated in one training run: model 1's probability, the table of XK, the rules of G and C, the probabilities of C.
+
+    ``categories`` are those of the columns; ``one_corpus`` tells whether rules and probabilities come from the same corpus.
+    """
 
     categories: tuple[str, ...]
-    zero: Constant
-    one: Constant
+    one: float
     by_length: ByLength
-    by_tags: ByTags
-    by_context: ByContext
-    one_corpus: bool = field(default=False)
-
-    @property
-    def grammar(self) -> ChunkRules:
-        return self.by_tags.grammar
+    grammar: ChunkRules
+    contexts: dict[int, dict[str, Array]]
+    one_corpus: bool
 
     def with_categories(self, categories: Sequence[str]) -> Models:
         """The models with more categories as candidates; since these did not occur in training, only models 0 and 1 allow them."""
-        new = len([category for category in categories if category not in self.categories])
+        new = [category for category in categories if category not in self.categories]
         if not new:
             return self
 
         def wider(array: Array, value: float) -> Array:
-            return np.concatenate([array, np.full((*array.shape[:-1], new), value)], axis=-1)
+            return np.concatenate([array, np.full((*array.shape[:-1], len(new)), value)], axis=-1)
 
         grammar = ChunkRules(
             self.grammar.trie, wider(self.grammar.is_rule.astype(np.float64), 0.0) > 0, wider(self.grammar.probability, np.nan)
         )
-        contexts = {node: {tag: wider(row, np.nan) for tag, row in rows.items()} for node, rows in self.by_context.contexts.items()}
+        contexts = {node: {tag: wider(row, np.nan) for tag, row in rows.items()} for node, rows in self.contexts.items()}
         by_length = ByLength(wider(self.by_length.table, 0.0))
-        n_categories = len(self.categories) + new
-        return Models(
-            (*self.categories, *(category for category in categories if category not in self.categories)),
-            Constant(self.zero.probability, n_categories),
-            Constant(self.one.probability, n_categories),
-            by_length,
-            ByTags(grammar, by_length),
-            ByContext(grammar, contexts, by_length),
-            self.one_corpus,
-        )
+        return Models((*self.categories, *new), self.one, by_length, grammar, contexts, self.one_corpus)
 
     def by_name(self) -> dict[str, CandidateModel]:
         """The models by their names in the paper, in its order."""
-        return {"0": self.zero, "1": self.one, "XK": self.by_length, "G": self.by_tags, "C": self.by_context}
+        zero, one = (Constant(probability, len(self.categories)) for probability in (0.5, self.one))
+        in_context = ByContext(self.grammar, self.contexts, self.by_length)
+        return {"0": zero, "1": one, "XK": self.by_length, "G": ByTags(self.grammar, self.by_length), "C": in_context}
 
 
 Tagged = tuple[ChunkedSentence, TagLattice]
@@ -220,15 +211,7 @@ def train_models(first: Sequence[Tagged], second: Sequence[Tagged] | None, categ
     by_length, one = _length_proportions(first, categories)
     trie, is_rule, contexts = _rules(first, categories)
     grammar, by_context = _estimates(trie, is_rule, contexts, first if second is None else second, categories)
-    return Models(
-        tuple(categories),
-        Constant(0.5, len(categories)),
-        Constant(one, len(categories)),
-        by_length,
-        ByTags(grammar, by_length),
-        ByContext(grammar, by_context, by_length),
-        second is None,
-    )
+    return Models(tuple(categories), one, by_length, grammar, by_context, second is None)
 
 
 def _length_proportions(corpus: Sequence[Tagged], categories: Sequence[str]) -> tuple[ByLength, float]:
@@ -417,12 +400,12 @@ _SCHEMA, _VERSION = "treegauge-chunks", 1
 def save_models(path: str | Path, models: Models, tagger: HmmTagger | None, trained_on: str) -> None:
     """Write the models, and the tagger they were trained with (None: gold tags), atomically."""
     names = [tag for children in models.grammar.trie.children for tag in children]
-    contexts = [(node, tag, row) for node, rows in models.by_context.contexts.items() for tag, row in rows.items()]
+    contexts = [(node, tag, row) for node, rows in models.contexts.items() for tag, row in rows.items()]
     document: dict[str, Any] = {
         "schema": _SCHEMA,
         "version": _VERSION,
         "categories": list(models.categories),
-        "one": models.one.probability,
+        "one": models.one,
         "one_corpus": models.one_corpus,
         "trained_on": trained_on,
         "trie_tags": names,
@@ -454,16 +437,7 @@ def load_models(path: str | Path) -> tuple[Models, HmmTagger | None]:
     rows = zip(arrays["context_nodes"].tolist(), document["context_tags"], arrays["context_probability"], strict=True)
     for node, tag, row in rows:
         contexts.setdefault(node, {})[tag] = row
-    categories = tuple(document["categories"])
-    by_length = ByLength(arrays["length_table"])
-    models = Models(
-        categories,
-        Constant(0.5, len(categories)),
-        Constant(document["one"], len(categories)),
-        by_length,
-        ByTags(grammar, by_length),
-        ByContext(grammar, contexts, by_length),
-        document["one_corpus"],
-    )
+    by_length, one, one_corpus = ByLength(arrays["length_table"]), document["one"], document["one_corpus"]
+    models = Models(tuple(document["categories"]), one, by_length, grammar, contexts, one_corpus)
     tagger = None if document["tagger"] is None else HmmTagger.from_parts(document["tagger"], arrays)
     return models, tagger

@@ -59,12 +59,10 @@ def judgement_lines(judgements: Iterable[Judgement], words: Mapping[str, Sequenc
     if form == "jsonl":
         yield from (json.dumps(record, ensure_ascii=False) for record in records)
         return
-    writer = _CsvLines()
-    yield writer.line(COLUMNS)
+    yield _csv_line(COLUMNS)
     for record in records:
-        cells = {**record, "words": json.dumps(record["words"], ensure_ascii=False)}
-        cells["tags"] = ", ".join(record["tags"])
-        yield writer.line([_csv_cell(cells[name]) for name in COLUMNS])
+        texts = {"words": json.dumps(record["words"], ensure_ascii=False), "tags": ", ".join(record["tags"])}
+        yield _csv_line(map(_csv_cell, {**record, **texts}.values()))
 
 
 def _csv_cell(value: Any) -> Any:
@@ -78,35 +76,18 @@ def _csv_text(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-class _CsvLines:
-    """A writer of rows as lines of CSV; a note of several lines is one quoted cell."""
-
-    def __init__(self) -> None:
-        self._text = ""
-        self._writer = csv.writer(self, lineterminator="")
-
-    def write(self, text: str) -> int:
-        self._text = text
-        return len(text)
-
-    def line(self, cells: Iterable[Any]) -> str:
-        self._writer.writerow(cells)
-        return self._text
+def _csv_line(cells: Iterable[Any]) -> str:
+    """A row as a line of CSV; a note of several lines is one quoted cell."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue()
 
 
 def _to_record(judgement: Judgement, words: Sequence[str]) -> dict[str, Any]:
     bracket = judgement.bracket
-    own = {name: getattr(judgement, name) for name in ("id", "at", "annotator", "role", "verdict", "kind")}
-    names = ("note", "correction", "undoes", "blind", "seconds", "correct_label", "correct_tree")
-    rest = {name: getattr(judgement, name) for name in names}
-    span = {
-        "label": bracket.label,
-        "start": bracket.start,
-        "end": bracket.end,
-        "bracket": " ".join(bracket.words(words)),
-        "blocks": bracket.blocks,
-    }
-    return {**own, **span, **rest, "tags": list(judgement.tags), "gold": bracket.gold, "words": list(words)}
+    texts = {"bracket": " ".join(bracket.words(words)), "tags": list(judgement.tags), "words": list(words)}
+    fields = {**vars(judgement), **bracket._asdict(), **texts}
+    return {name: fields[name] for name in COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -289,18 +270,7 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
         )
         # The table may go to a terminal, where control characters in a word would act as commands.
         inside = storable(" ".join(bracket.words(words[bracket.sentence])))
-        rows.append(
-            (
-                judgement.seq,
-                judgement.at,
-                judgement.annotator,
-                judgement.role,
-                judgement.verdict,
-                judgement.kind,
-                bracket.label,
-                inside,
-                remark,
-            )
-        )
+        said = (judgement.seq, judgement.at, judgement.annotator, judgement.role, judgement.verdict, judgement.kind)
+        rows.append((*said, bracket.label, inside, remark))
     columns = ("entry", "at", "who", "role", "verdict", "kind", "label", "bracket", "remark")
     return Table("Audit trail", columns, tuple(rows), ("1 entry" if len(rows) == 1 else f"{len(rows)} entries",))

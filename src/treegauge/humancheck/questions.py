@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -137,11 +137,6 @@ class Check:
         return {gold: tuple(numbers) for gold, numbers in found.items()}
 
     @cached_property
-    def position(self) -> dict[int, int]:
-        """The position in the random order of each question that is asked."""
-        return {number: position for position, number in enumerate(self.order)}
-
-    @cached_property
     def selection(self) -> Int64:
         """The questions that are asked, in their random order."""
         if not self.plan.sample:
@@ -221,8 +216,8 @@ class _BracketFinder:
         self.gold, self.plan = gold, plan
         self.preset = plan.metric.preset_for(plan.preset)
         self.bare = without_traces(gold, self.preset)
-        self._gold_hashes: dict[int, str] = {}
-        self._sentence_hashes: dict[tuple[str, ...], str] = {}
+        self._gold_hash = cache(self._hash_gold)
+        self._sentence_hash = cache(sentence_hash)
         self._numbers: dict[BracketId, int] = {}
         self._spans: list[WordSpan] = []
         self._occurrences: list[list[Occurrence]] = []
@@ -266,15 +261,8 @@ class _BracketFinder:
         self._kinds[number] = min(self._kinds[number], kind)
         return number
 
-    def _sentence_hash(self, words: tuple[str, ...]) -> str:
-        if words not in self._sentence_hashes:
-            self._sentence_hashes[words] = sentence_hash(words)
-        return self._sentence_hashes[words]
-
-    def _gold_hash(self, sentence: int) -> str:
-        if sentence not in self._gold_hashes:
-            self._gold_hashes[sentence] = tree_hash(self.gold[sentence])
-        return self._gold_hashes[sentence]
+    def _hash_gold(self, sentence: int) -> str:
+        return tree_hash(self.gold[sentence])
 
     def questions(self) -> tuple[Question, ...]:
         """All questions, in the order of their numbers."""

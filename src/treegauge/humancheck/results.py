@@ -173,16 +173,8 @@ def find_agreement(check: Check, log: JudgementLog, annotators: Sequence[str] = 
 def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: int) -> Table:
     """The agreements as a table, with a note on disputed brackets and how many of them the adjudicator has settled."""
     rows: list[tuple[Cell, ...]] = [
-        (
-            ", ".join(found.annotators),
-            found.measure,
-            found.shared,
-            found.share,
-            _Coefficient(found.value),
-            _Coefficient(found.low),
-            _Coefficient(found.high),
-        )
-        for found in agreements
+        (", ".join(annotators), measure, shared, share, *map(_Coefficient, values))
+        for annotators, measure, shared, share, *values in agreements
     ]
     disputes = number_of(disputed, "bracket")
     notes = [f"{disputes} accepted by one annotator and rejected by another, {settled} settled by an adjudicator"]
@@ -204,21 +196,6 @@ STATES = {"accepted": ACCEPTED, "rejected": REJECTED, "unsure": UNSURE, "skipped
 """The number of a question's state by its verdict; a question without an answer is OPEN (0)."""
 
 ITEMS = ("CEA", "CER", "SPA", "SPR", "EMA", "EMR")
-ITEM_NAMES = {
-    "TTB": "treebank brackets in all",
-    "TPB": "parser brackets in all",
-    "EMA": "exact matches, accepted",
-    "EMR": "exact matches, rejected",
-    "CEA": "crossing errors, accepted: they cross a treebank bracket, but fit the sentence",
-    "CER": "crossing errors, rejected",
-    "SPA": "spurious brackets, accepted: not in the treebank, crossing nothing, and fitting the sentence",
-    "SPR": "spurious brackets, rejected",
-    "PINH": "crossing errors whose direct parent crosses too (inherited)",
-    "PNINH": "crossing errors whose direct parent does not cross",
-    "TINH": "reproduced treebank brackets whose direct parent is reproduced too (inherited)",
-    "TNINH": "reproduced treebank brackets whose direct parent is not reproduced",
-}
-"""The items of the paper's Table 1 and their meanings."""
 _DRAWS = 2000
 
 States = NDArray[np.int8]

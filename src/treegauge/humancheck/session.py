@@ -274,16 +274,13 @@ class BatchWriter:
         """Take jobs from the queue, as many as there are at a time, until None is met."""
         while (job := self._jobs.get()) is not None:
             jobs = [job]
-            stopping = False
             while len(jobs) < _LARGEST_BATCH and not self._jobs.empty():
                 further = self._jobs.get()
                 if further is None:
-                    stopping = True
+                    self._jobs.put(None)  # to be met again after this batch
                     break
                 jobs.append(further)
             self._store_batch(jobs)
-            if stopping:
-                return
 
     def _store_batch(self, jobs: list[_Job]) -> None:
         """Store a batch and report the outcomes to the event loop; if it fails, store its judgements one by one."""

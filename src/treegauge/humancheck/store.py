@@ -27,7 +27,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Boolean, Column, Float, ForeignKey, Integer, MetaData, String, Table, Text, event
+from sqlalchemy import Boolean, event
 from sqlalchemy.engine import Connection, Engine, Row
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
@@ -35,48 +35,19 @@ from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
 from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import Judgement, utc_now
 
-METADATA = MetaData()
-
-SENTENCE = Table(
-    "sentence",
-    METADATA,
-    Column("hash", String(64), primary_key=True),
-    Column("words", Text, nullable=False),  # a JSON list in ASCII, which holds any string
+# The migrations make the tables; here are the columns that are read and written.
+SENTENCE = sql.table("sentence", sql.column("hash"), sql.column("words"))  # a JSON list in ASCII, which holds any string
+_BRACKET_COLUMNS = ("sentence", "start_word", "end_word", "label", "gold", "blocks")
+_FLAGS = ("correction", "blind")
+_SHARED_NAMES = (
+    *("kind", "verdict", "annotator", "role", "note", "undoes", "seconds", "at", "correct_label", "correct_tree"),
+    *_FLAGS,
 )
-
-JUDGEMENT = Table(
+JUDGEMENT = sql.table(
     "judgement",
-    METADATA,
-    Column("seq", Integer, primary_key=True, autoincrement=True),
-    Column("id", String(64), nullable=False, unique=True),
-    Column("sentence", String(64), ForeignKey("sentence.hash"), nullable=False),
-    Column("start_word", Integer, nullable=False),
-    Column("end_word", Integer, nullable=False),
-    Column("label", Text, nullable=False),
-    Column("gold", String(64), nullable=False),
-    Column("kind", String(2), nullable=False),
-    Column("verdict", String(16), nullable=False),
-    Column("annotator", Text, nullable=False),
-    Column("role", String(16), nullable=False),
-    Column("note", Text, nullable=False),
-    Column("correction", Boolean, nullable=False),
-    Column("undoes", String(64), nullable=False),
-    Column("blind", Boolean, nullable=False),
-    Column("seconds", Float, nullable=True),
-    Column("at", String(32), nullable=False),
-    Column("correct_label", Text, nullable=False, server_default=""),
-    Column("tags", Text, nullable=False, server_default=""),
-    Column("correct_tree", Text, nullable=False, server_default=""),
-    Column("blocks", Text, nullable=False, server_default=""),
-    sqlite_autoincrement=True,
+    *(sql.column(name, Boolean if name in _FLAGS else None) for name in ("seq", "id", *_BRACKET_COLUMNS, "tags", *_SHARED_NAMES)),
 )
-
-SETTING = Table(
-    "setting",
-    METADATA,
-    Column("name", String(64), primary_key=True),
-    Column("value", Text, nullable=False),
-)
+SETTING = sql.table("setting", sql.column("name"), sql.column("value"))
 
 
 _FOLDER = Path(__file__).parent / "migrations"
@@ -438,25 +409,9 @@ def _since(connection: Connection, seq: int) -> list[Judgement]:
 
 
 def _to_row(judgement: Judgement) -> dict[str, Any]:
-    bracket = judgement.bracket
-    return {
-        "id": judgement.id,
-        "sentence": bracket.sentence,
-        "start_word": bracket.start,
-        "end_word": bracket.end,
-        "label": bracket.label,
-        "gold": bracket.gold,
-        "blocks": bracket.blocks,
-        "tags": ",".join(judgement.tags),
-        **{name: getattr(judgement, name) for name in _SHARED_NAMES},
-    }
-
-
-_BRACKET_COLUMNS = ("sentence", "start_word", "end_word", "label", "gold", "blocks")
-_SHARED_NAMES = (
-    *("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at"),
-    *("correct_label", "correct_tree"),
-)
+    bracket = dict(zip(_BRACKET_COLUMNS, judgement.bracket, strict=True))
+    shared = {name: getattr(judgement, name) for name in _SHARED_NAMES}
+    return {"id": judgement.id, **bracket, "tags": ",".join(judgement.tags), **shared}
 
 
 def _from_row(row: Row[Any]) -> Judgement:

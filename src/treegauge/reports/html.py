@@ -7,7 +7,6 @@ import hashlib
 import json
 import string
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,7 +63,7 @@ def report_page(report: Report) -> str:
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
-        data=Markup(_json(_data(report))),
+        data=Markup(_inert(json.dumps(_data(report), ensure_ascii=False, separators=(",", ":")))),
         sentences=Markup(f"[{','.join(map(_inert, report.sentences.documents))}]"),
         cards=list(_cards(report)),
         verdicts=[_verdict(report, pair) for pair in report.comparison.overall.pairs],
@@ -87,13 +86,9 @@ def report_page(report: Report) -> str:
 
 @cache
 def _environment() -> Environment:
+    loader = FileSystemLoader(_TEMPLATES)
     return Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
 
 
@@ -113,10 +108,6 @@ def _policy(style: str, script: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _json(value: Any) -> str:
-    return _inert(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def _inert(document: str) -> str:
@@ -149,36 +140,20 @@ def _character_sizes(report: Report) -> dict[str, dict[str, int]]:
     }
 
 
-class _Card(NamedTuple):
-    """A system and its headline rate, for the top of the page."""
-
-    system: str
-    kind: str
-    sign: Markup
-    value: str
-    rate: str
-    interval: str
-
-
-def _cards(report: Report) -> Iterator[_Card]:
+def _cards(report: Report) -> Iterator[tuple[str, ...]]:
+    """For the top of the page: each system, its class and sign, and its headline rate: value, name and interval."""
     group = report.comparison.overall
     name = headline(group.names)
     for number, system in enumerate(report.systems):
         text = tables.rate_text(name, group.rates[system][name].value, group.rates[system][name].interval)
         value, _, interval = text.partition(" ")
         sign = Markup(f'<svg class="sign" width="14" height="14" aria-hidden="true">{marker(number, 7, 7)}</svg>')
-        yield _Card(system, series_class(number), sign, value, headline_name(name), interval)
+        yield system, series_class(number), sign, value, headline_name(name), interval
 
 
-class _Verdict(NamedTuple):
-    """The comparison of two systems in one sentence; ``sure`` if the difference is significant."""
-
-    sure: bool
-    text: str
-
-
-def _verdict(report: Report, pair: PairOfSystems) -> _Verdict:
-    """The headline difference of two systems, the second minus the first, as in every table."""
+def _verdict(report: Report, pair: PairOfSystems) -> tuple[bool, str]:
+    """Whether the headline difference of two systems is significant, and that in a sentence; the second minus the first, as in
+    every table."""
     difference = headline_difference(pair)
     value, low, high = (rate_number(difference.name, one) for one in (difference.value, *difference.interval[:2]))
     corrected = " after Holm's correction" if len(report.systems) > 2 else ""
@@ -186,8 +161,8 @@ def _verdict(report: Report, pair: PairOfSystems) -> _Verdict:
     number = f"{pair.b} minus {pair.a}: {change}, {p_text(difference.p_holm)}{corrected}"
     if difference.winner:
         better, worse = (pair.a, pair.b) if difference.winner < 0 else (pair.b, pair.a)
-        return _Verdict(True, f"{better} is better than {worse}. {number}")
-    return _Verdict(False, f"No difference is shown between {pair.a} and {pair.b}. {number}")
+        return True, f"{better} is better than {worse}. {number}"
+    return False, f"No difference is shown between {pair.a} and {pair.b}. {number}"
 
 
 def _warnings(report: Report) -> list[str]:
@@ -196,25 +171,7 @@ def _warnings(report: Report) -> list[str]:
     return list(dict.fromkeys([*left_out, *report.comparison.warnings, *overall.warnings]))
 
 
-class _Chart(NamedTuple):
-    """A figure on the page: its caption, an explanation, and the picture for wide and for narrow screens."""
-
-    name: str
-    caption: str
-    explained: Explanation
-    picture: Markup
-    narrow: Markup
-
-
-@dataclass(frozen=True)
-class _Section:
-    """The charts and tables of a section."""
-
-    charts: tuple[_Chart, ...]
-    tables: tuple[Table, ...]
-
-
-def _sections(report: Report) -> Mapping[str, _Section]:
+def _sections(report: Report) -> Mapping[str, Mapping[str, Sequence[Any]]]:
     """The charts and tables of every section, by its name in the template."""
     of_section: dict[str, Sequence[Table]] = {
         "summary": [tables.rates_table(report)],
@@ -232,15 +189,14 @@ def _sections(report: Report) -> Mapping[str, _Section]:
         "checked": report.checked,
     }
     figures = report_figures(report)
-    return {name: _Section(tuple(_charts(figures.get(name, []))), tuple(shown)) for name, shown in of_section.items()}
+    return {name: {"charts": list(_charts(figures.get(name, []))), "tables": shown} for name, shown in of_section.items()}
 
 
-def _charts(figures: Sequence[Figure]) -> Iterator[_Chart]:
-    """The charts of a section; where there are two, they stand side by side."""
+def _charts(figures: Sequence[Figure]) -> Iterator[tuple[Figure, Explanation, Markup, Markup]]:
+    """The charts of a section: figure, explanation, and the picture for wide and for narrow screens; two stand side by side."""
     for figure in figures:
         wide = figure_svg(figure) if len(figures) == 1 else figure_svg(figure, _HALF)
-        explained = FIGURES_EXPLAINED[figure.name]
-        yield _Chart(figure.name, figure.title, explained, Markup(wide), Markup(figure_svg(figure, _NARROW)))
+        yield figure, FIGURES_EXPLAINED[figure.name], Markup(wide), Markup(figure_svg(figure, _NARROW))
 
 
 class _Example(NamedTuple):
@@ -322,14 +278,7 @@ def _picture(name: str, tree: Tree, marks: Mapping[int, str], prefix: str) -> st
 
 def _citations(report: Report) -> list[str]:
     """BibTeX of the program and of every metric in the report."""
-    own = Reference(
-        key="treegauge",
-        kind="misc",
-        authors=("{The treegauge authors}",),
-        title="treegauge",
-        year=2026,
-        note=f"Version {__version__}",
-    )
+    own = Reference("treegauge", "misc", ("{The treegauge authors}",), "treegauge", 2026, note=f"Version {__version__}")
     names = dict.fromkeys(metric for metric, _ in report.comparison.overall.names)
     papers = {reference.key: reference for name in names for reference in references_of(name)}
     for used in ("hogenhout1996", "kummerfeld2012"):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from treegauge.humancheck.store import METADATA
-
 # Outside alembic, as when documentation tests import every module, there is nothing to run.
 if hasattr(context, "config"):
-    context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
+    context.configure(connection=context.config.attributes["connection"])
     context.run_migrations()

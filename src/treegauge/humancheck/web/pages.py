@@ -6,7 +6,7 @@ import re
 import secrets
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,12 +16,7 @@ from numpy.typing import NDArray
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, Judgement, Person
 from treegauge.humancheck.questions import Question
 from treegauge.humancheck.results import (
-    ACCEPTED,
-    ITEM_NAMES,
-    OPEN,
-    REJECTED,
-    SKIPPED,
-    UNSURE,
+    STATES,
     States,
     SystemMeasures,
     estimate,
@@ -31,7 +26,7 @@ from treegauge.humancheck.results import (
     states_of,
     tags_table,
 )
-from treegauge.humancheck.session import AnnotatorProgress, Session
+from treegauge.humancheck.session import Session
 from treegauge.humancheck.web.views import excerpt, gold_is_first, question_view, reason_of
 from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import cell_text
@@ -42,36 +37,8 @@ _MOST_LISTED = 5000
 _MOST_LABELS = 60
 _MOST_EXAMPLES = 4
 _AROUND = 8
-_TAGS_EXPLAINED = dict(
-    zip(
-        TAGS,
-        (
-            "a phrase hangs from the wrong word, as in “ate [the soup with a spoon]”",
-            "what is joined by “and”, “or” or a comma is divided wrongly",
-            "the bracket holds a word too many",
-            "the bracket lacks a word that belongs to it",
-            "a clause begins or ends in the wrong place, or the wrong clause holds it",
-            "right, but in another style than the treebank’s",
-            "both readings are possible; the context does not decide",
-            "a word is divided wrongly, or has a wrong tag, and the bracket follows from it",
-            "write a note",
-        ),
-        strict=True,
-    )
-)
 # Control characters and halves of surrogate pairs, which no page may contain, and characters that change the direction of text.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-
-
-class ListedBracket(NamedTuple):
-    """A bracket in the list of those that are asked about in one sentence."""
-
-    key: str
-    label: str
-    words: str
-    sign: str
-    state: str
-    is_current: bool
 
 
 class Pages:
@@ -81,12 +48,7 @@ class Pages:
         self.session, self.base = session, base
         loader = FileSystemLoader(Path(__file__).parent / "templates")
         self._templates = Environment(
-            loader=loader,
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
+            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, auto_reload=False
         )
 
     def render(self, template: str, **values: Any) -> str:
@@ -154,18 +116,15 @@ class Pages:
             elsewhere=session.log.under_other_gold(question.bracket),
         )
 
-    def _beside(self, person: Person, number: int) -> list[ListedBracket]:
+    def _beside(self, person: Person, number: int) -> list[dict[str, Any]]:
         """The brackets that are asked about in the same sentence; none unless whole sentences are judged."""
         check, states = self.session.check, self.session.worklists[person].states
         if not check.plan.by_sentence or number not in check.unit_of:
             return []
         wanted = set(self.session.worklists[person].questions().tolist()) | {number}
-        signs = {OPEN: "·", ACCEPTED: "✓", REJECTED: "✗", UNSURE: "?", SKIPPED: "→"}
-        words = {OPEN: "open", ACCEPTED: "accepted", REJECTED: "rejected", UNSURE: "unsure", SKIPPED: "skipped"}
+        names = dict(enumerate(("open", *STATES)))
         return [
-            ListedBracket(
-                one.key, one.bracket.label, excerpt(one.words, 4), signs[states[other]], words[states[other]], other == number
-            )
+            {"question": one, "words": excerpt(one.words, 4), "state": names[states[other]], "is_current": other == number}
             for other in check.units[check.unit_of[number]]
             if other in wanted
             for one in (check.questions[other],)
@@ -175,7 +134,7 @@ class Pages:
         """The guidelines: the criterion, examples of this check, and the project's own text."""
         examples = {verdict: self._examples(verdict) for verdict in ("accepted", "rejected")}
         own = Markup(render_markdown(self.session.guidelines)) if self.session.guidelines else ""
-        return self.render("guidelines.html", person=person, examples=examples, own=own, tags=_TAGS_EXPLAINED)
+        return self.render("guidelines.html", person=person, examples=examples, own=own, tags=TAGS)
 
     def _examples(self, verdict: str) -> list[dict[str, Any]]:
         """Some brackets on which all annotators who judged them agree, those with a note first."""
@@ -275,10 +234,12 @@ class Pages:
             tables.append(tags)
         if person.role == "adjudicator":
             tables.append(find_agreement(session.check, session.log))
-        people = [_progress_row(one, session.worklists[one].progress()) for one in session.people if person.role == "adjudicator"]
-        return self.render(
-            "results.html", person=person, tables=tables, people=people, people_columns=_PROGRESS_COLUMNS, item_names=ITEM_NAMES
-        )
+        people = [
+            (one.name, *(getattr(session.worklists[one].progress(), column) for column in _PROGRESS_COLUMNS[1:]))
+            for one in session.people
+            if person.role == "adjudicator"
+        ]
+        return self.render("results.html", person=person, tables=tables, people=people, people_columns=_PROGRESS_COLUMNS)
 
     def message(self, title: str, text: str) -> str:
         """A page with nothing but a message."""
@@ -286,10 +247,6 @@ class Pages:
 
 
 _PROGRESS_COLUMNS = ("annotator", "judged", "left", "accepted", "rejected", "unsure", "skipped")
-
-
-def _progress_row(person: Person, progress: AnnotatorProgress) -> tuple[str | int, ...]:
-    return (person.name, progress.judged, progress.left, progress.accepted, progress.rejected, progress.unsure, progress.skipped)
 
 
 def _preterminals(bank: Treebank) -> NDArray[np.int64]:

@@ -119,10 +119,10 @@ class _App:
             "edit/{key}": self.editor,
             "corrected.{form}": self.corrected,
             "measures": self.measures,
-            "guidelines": self.guidelines,
-            "judged": self.judged,
+            "guidelines": self.fresh(self.pages.guidelines),
+            "judged": self.fresh(self.pages.judgement_list),
             "export.{form}": self.export,
-            "results": self.results,
+            "results": self.fresh(self.pages.results),
             "agreement": self.agreement,
         }
         routes = [
@@ -213,13 +213,14 @@ class _App:
     async def measures(self, request: Request, person: Person) -> Response:
         return HTMLResponse(self.pages.measures(person))
 
-    async def guidelines(self, request: Request, person: Person) -> Response:
-        await self.session.refresh()
-        return HTMLResponse(self.pages.guidelines(person))
+    def fresh(self, render: Callable[[Person], str]) -> Handler:
+        """A handler of a page that is made of the newest judgements."""
 
-    async def judged(self, request: Request, person: Person) -> Response:
-        await self.session.refresh()
-        return HTMLResponse(self.pages.judgement_list(person))
+        async def handle(request: Request, person: Person) -> Response:
+            await self.session.refresh()
+            return HTMLResponse(render(person))
+
+        return handle
 
     async def export(self, request: Request, person: Person) -> Response:
         form: str = request.path_params["form"]
@@ -229,10 +230,6 @@ class _App:
         kind = {"csv": "text/csv", "jsonl": "application/jsonl"}[form]
         name = f'attachment; filename="judgements.{form}"'
         return Response(self.session.export(person, form), media_type=kind, headers={"content-disposition": name})
-
-    async def results(self, request: Request, person: Person) -> Response:
-        await self.session.refresh()
-        return HTMLResponse(self.pages.results(person))
 
     async def agreement(self, request: Request, person: Person) -> Response:
         if person.role != "adjudicator":

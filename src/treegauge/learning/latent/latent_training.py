@@ -322,15 +322,8 @@ class TrainingSettings:
     def plan(self) -> dict[str, Any]:
         """The settings that determine the result, as plain data."""
         schedule = [*self.schedule[:-1], self.schedule.smoothing.rules, *self.schedule.smoothing.lexicon]
-        return {
-            "grammars": self.grammars,
-            "rounds": self.rounds,
-            "most_rounds": self.most_rounds,
-            "tuning_grammars": self.tuning_grammars,
-            "seed": self.seed,
-            "schedule": schedule,
-            "starts": [list(start) for start in self.starts],
-        }
+        numbers = {name: getattr(self, name) for name in ("grammars", "rounds", "most_rounds", "tuning_grammars", "seed")}
+        return {**numbers, "schedule": schedule, "starts": [list(start) for start in self.starts]}
 
     def start(self, number: int) -> tuple[str, ...]:
         """The contexts by which a grammar gets its first subcategories."""
