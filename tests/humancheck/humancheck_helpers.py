@@ -15,8 +15,7 @@ import numpy as np
 import sqlalchemy as sql
 
 from treegauge.data import own_treebank
-from treegauge.humancheck.bracket_ids import BracketId
-from treegauge.humancheck.judgements import Judgement
+from treegauge.humancheck.judgements import BracketId, Judgement
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.store import JUDGEMENT, SENTENCE, SETTING, Store
 from treegauge.trees import Tree, Treebank

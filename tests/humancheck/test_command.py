@@ -18,8 +18,7 @@ from processes import running_process
 from treegauge import io
 from treegauge.cli import main
 from treegauge.data import own_treebank
-from treegauge.humancheck.bracket_ids import BracketId, sentence_hash
-from treegauge.humancheck.judgements import Judgement
+from treegauge.humancheck.judgements import BracketId, Judgement, sentence_hash
 from treegauge.humancheck.questions import CheckPlan
 from treegauge.humancheck.store import Store
 from treegauge.trees import Treebank

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treegauge.errors import FormatError, RequestError
-from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.corrections import BracketChange, correct_tree, correct_treebank, treebank_patch
 from treegauge.humancheck.editing import EDITS, edit_tree, edited_tree
 from treegauge.humancheck.exchange import export_lines, import_file
-from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
+from treegauge.humancheck.judgements import BracketId, Judgement, JudgementLog, Person, verdict_rule
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.results import find_results, judgements_for
 from treegauge.humancheck.session import Session

@@ -9,7 +9,7 @@ from humancheck_helpers import careless, small_check
 from treegauge.alignment.words import plain_word
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.humancheck.bracket_ids import tree_hash
+from treegauge.humancheck.judgements import tree_hash
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.results import judgements_for
 from treegauge.metrics.hogenhout import Hogenhout, Verdict, brackets_to_judge

@@ -16,8 +16,7 @@ from humancheck_helpers import WORDS, assert_columns_are_known, judgement, said,
 
 from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.humancheck import store as store_module
-from treegauge.humancheck.bracket_ids import BracketId
-from treegauge.humancheck.judgements import Judgement, JudgementLog, Person
+from treegauge.humancheck.judgements import BracketId, Judgement, JudgementLog, Person
 from treegauge.humancheck.questions import Check
 from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, STORED, Store
 

@@ -304,7 +304,8 @@ _MEASURES = ("b/c", "b/s", "log10 parses/sentence", "EP", "ER", "impossible")
 _CLIPPED = "P is clipped to [eps, 1-eps]; `impossible` counts the events of probability 0 that this hides."
 
 
-def _measures(counts: EntropyCounts) -> tuple[float, ...]:
+def measures_of(counts: EntropyCounts) -> tuple[float, ...]:
+    """Bits per candidate and per sentence, the logarithm of the perplexity, expected precision and recall, impossible events."""
     return (
         counts.clipped_bits_per_candidate,
         counts.clipped_bits_per_sentence,
@@ -319,7 +320,7 @@ def measure_table(evaluation: Evaluation) -> Table:
     """A row per model: b/c, b/s, parses per sentence as a power of ten, EP, ER, impossible events; for S also P and R."""
     s = evaluation.sequences
     bits = s.finite_bits_per_sentence
-    rows = [(name, *_measures(counts)) for name, counts in evaluation.counts.items()]
+    rows = [(name, *measures_of(counts)) for name, counts in evaluation.counts.items()]
     of_sequences = ("S", None, bits, bits * math.log10(2), s.precision, s.recall, s.impossible)
     note = "S: bits over the sentences whose true sequence is possible; EP and ER are those of the best sequence."
     return Table(
@@ -329,7 +330,7 @@ def measure_table(evaluation: Evaluation) -> Table:
 
 def chunker_table(counts: EntropyCounts) -> Table:
     """The measures of another chunker, in one row."""
-    return Table("Entropy of this chunker", _MEASURES, (_measures(counts),), notes=(_CLIPPED,), percent=("EP", "ER"))
+    return Table("Entropy of this chunker", _MEASURES, (measures_of(counts),), notes=(_CLIPPED,), percent=("EP", "ER"))
 
 
 def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "covered") -> Table:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from treegauge.chunks.corpus import ChunkedSentence, categories_of, chunked_sentences
-from treegauge.chunks.entropy import Evaluation, blame_table, coverage_table, evaluate, sensitivity_table
+from treegauge.chunks.entropy import Evaluation, blame_table, coverage_table, evaluate, measures_of, sensitivity_table
 from treegauge.chunks.models import Tagged, train_models, with_gold_tags
 from treegauge.chunks.tagger import HmmTagger
 from treegauge.errors import UsageError
@@ -83,14 +83,9 @@ def _tag(parts: Sequence[Sequence[ChunkedSentence]], tags: str) -> list[list[Tag
 
 def _measures(evaluation: Evaluation) -> Table:
     ours: dict[tuple[str, ...], Sequence[Cell]] = {
-        (name,): (
-            counts.clipped_bits_per_candidate,
-            counts.clipped_bits_per_sentence,
-            counts.clipped_log10_perplexity,
-            100 * counts.expected_precision,
-            100 * counts.expected_recall,
-        )
+        (name,): (*bits, 100 * precision, 100 * recall)
         for name, counts in evaluation.counts.items()
+        for *bits, precision, recall, _ in (measures_of(counts),)
     }
     s = evaluation.sequences
     bits = s.finite_bits_per_sentence

@@ -162,6 +162,11 @@ class CriterionTest:
     def is_tie(self) -> bool:
         return abs(self.difference) <= _TIE
 
+    @property
+    def verdict(self) -> str:
+        """The outcome in a word or two."""
+        return "tie" if self.is_tie else "best" if self.is_best else "not best"
+
     def __str__(self) -> str:
         """The outcome in one sentence.
 
@@ -194,17 +199,7 @@ def criterion_table(verdicts: Sequence[CriterionTest], notes: Sequence[str] = ()
     """The table of several tests, with a row for each."""
     several = any(each.where for each in verdicts)
     rows: list[tuple[Cell, ...]] = [
-        (
-            *([each.where] if several else []),
-            *(
-                each.criterion,
-                each.own,
-                each.rival,
-                each.difference,
-                f"{each.p:.4f}",
-                "tie" if each.is_tie else "best" if each.is_best else "not best",
-            ),
-        )
+        (*([each.where] if several else []), each.criterion, each.own, each.rival, each.difference, f"{each.p:.4f}", each.verdict)
         for each in verdicts
     ]
     columns = ("criterion", "its algorithm", "best other", "difference", "p", "verdict")

@@ -255,14 +255,8 @@ def _figure(name: str, results: Sequence[Mapping[str, Any]]) -> Figure:
     lines: list[Series] = []
     for parser in (VITERBI, RECALL):
         columns = [summarise(values) for values in zip(*(result["rates"][parser][name] for result in results), strict=True)]
-        lines.append(
-            Series(
-                parser,
-                [column.mean for column in columns],
-                [column.least for column in columns],
-                [column.most for column in columns],
-            )
-        )
+        least, most, mean, _ = map(list, zip(*columns, strict=True))
+        lines.append(Series(parser, mean, least, most))
     if len(results) > 1:
         typical = typical_run(results, name)
         for parser in (VITERBI, RECALL):

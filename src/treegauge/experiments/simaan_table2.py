@@ -506,10 +506,5 @@ def _tests(gold: Sequence[Tree], systems: Mapping[str, Sequence[Tree]], settings
 
 
 EXPERIMENT = Experiment(
-    "simaan-table2",
-    "Sima'an 2003, Table 2: MRL and MH grammars, four algorithms",
-    "simaan2003",
-    Settings,
-    run,
-    own_corpus,
+    "simaan-table2", "Sima'an 2003, Table 2: MRL and MH grammars, four algorithms", "simaan2003", Settings, run, own_corpus
 )

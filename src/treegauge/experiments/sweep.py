@@ -27,10 +27,7 @@ from treegauge.significance.resampling import PairedColumns
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
-SHOWN = (
-    VITERBI,
-    *(DecodingSetting("labelled-precision-recall", lam) for lam in (0.15, 0.25, 0.35, 0.5, 0.6, 0.8)),
-)
+SHOWN = (VITERBI, *(DecodingSetting("labelled-precision-recall", lam) for lam in (0.15, 0.25, 0.35, 0.5, 0.6, 0.8)))
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import RequestError
-from treegauge.humancheck.bracket_ids import BracketId, storable
 from treegauge.humancheck.editing import changed_brackets, edited_tree
-from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
+from treegauge.humancheck.judgements import BracketId, Judgement, JudgementLog, Person, storable, verdict_rule
 from treegauge.humancheck.questions import Check, Question
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.presets import Preset

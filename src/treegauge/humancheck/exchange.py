@@ -17,7 +17,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from treegauge.errors import FormatError, UsageError
-from treegauge.humancheck.bracket_ids import BracketId, read_blocks, sentence_hash, storable
 from treegauge.humancheck.judgements import (
     LONGEST_LABEL,
     LONGEST_NAME,
@@ -27,7 +26,11 @@ from treegauge.humancheck.judgements import (
     ROLES,
     TAGS,
     VERDICTS,
+    BracketId,
     Judgement,
+    read_blocks,
+    sentence_hash,
+    storable,
 )
 from treegauge.humancheck.questions import KINDS
 from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, STORED, Store

@@ -1,17 +1,132 @@
-"""Judgements, the entries of a log that only grows, and the current verdicts that follow from them."""
+"""Judgements, the entries of a log that only grows, and the current verdicts that follow from them.
+
+Brackets are identified by their content: the words of the sentence, a span over them, a label, and the gold tree. So judgements
+outlive files, parsers and runs. A span is over all words, punctuation included, and does not depend on what a preset leaves out.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from bisect import insort
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
 from treegauge.errors import UnknownName
-from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.metrics.hogenhout import Verdict
+from treegauge.trees.tree import Tree, to_flat
+
+# What PostgreSQL cannot hold in text, and no reader of a label can see.
+_UNSTORABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class BracketId(NamedTuple):
+    """A bracket by its content: the hash of its sentence, a span, a label, and the hash of the gold tree it was compared with.
+
+    The words are those of the gold tree without traces, punctuation included. The same text can occur twice in a treebank with
+    different analyses; the hash of the gold tree tells them apart. ``blocks`` are the spans of a bracket with gaps, as in
+    ``0-1 3-5``.
+    """
+
+    sentence: str
+    start: int
+    end: int
+    label: str
+    gold: str
+    blocks: str = ""
+
+    @property
+    def key(self) -> str:
+        """A short name, for URLs."""
+        return hashlib.sha256(repr(self._content).encode()).hexdigest()[:24]
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        """All fields, but no ``blocks`` if there are no gaps, so that keys and ranks are the same as in older versions."""
+        return tuple(self) if self.blocks else tuple(self[:5])
+
+    def words(self, sentence: Sequence[str]) -> list[str]:
+        """The words inside the bracket, with a mark where it has a gap."""
+        return words_inside(sentence, self.start, self.end, read_blocks(self.blocks))
+
+    def rank(self, seed: int) -> bytes:
+        """The rank in the random order of a seed.
+
+        It depends on the bracket alone: a bracket that comes before another for one parser does so for every other, too. So the
+        brackets judged so far stay a random sample of all, however often parsers are run again.
+        """
+        return hashlib.sha256(f"{seed} {self._content!r}".encode()).digest()
+
+
+WordBlocks = tuple[tuple[int, int], ...]
+
+_BLOCKS = re.compile(r"\d{1,9}-\d{1,9}(?: \d{1,9}-\d{1,9})+")
+
+
+def blocks_as_text(blocks: WordBlocks) -> str:
+    """Blocks as text, the form in which a :class:`BracketId` holds them.
+
+    >>> blocks_as_text(((0, 1), (3, 5)))
+    '0-1 3-5'
+    """
+    return " ".join(f"{start}-{end}" for start, end in blocks)
+
+
+def read_blocks(text: str) -> WordBlocks:
+    """Blocks from their text; raises :class:`ValueError` if it is malformed, or if the blocks are not apart and from left to right.
+
+    >>> read_blocks("0-1 3-5"), read_blocks("")
+    (((0, 1), (3, 5)), ())
+    """
+    if not text:
+        return ()
+    if not _BLOCKS.fullmatch(text):
+        raise ValueError(f"the blocks {text!r} are not written as 0-1 3-5")
+    edges = [int(number) for block in text.split(" ") for number in block.split("-")]
+    if any(first >= second for first, second in pairwise(edges)):
+        raise ValueError(f"the blocks {text!r} do not stand apart from left to right")
+    return tuple(zip(edges[::2], edges[1::2], strict=True))
+
+
+def words_inside(words: Sequence[str], start: int, end: int, blocks: WordBlocks) -> list[str]:
+    """The words of a bracket, with a mark where it has a gap.
+
+    >>> words_inside("Wen hat sie gesehen".split(), 0, 4, ((0, 1), (3, 4)))
+    ['Wen', '…', 'gesehen']
+    """
+    inside = list(words[start : blocks[0][1] if blocks else end])
+    for first, last in blocks[1:]:
+        inside += ["…", *words[first:last]]
+    return inside
+
+
+def sentence_hash(words: Sequence[str]) -> str:
+    """A hash of the words of a sentence.
+
+    >>> sentence_hash(["a", "b"])[:12], sentence_hash(["a b"])[:12]
+    ('3554d2b8a1e3', '541e27fe8b97')
+    """
+    return hashlib.sha256(json.dumps(list(words)).encode()).hexdigest()
+
+
+def tree_hash(tree: Tree) -> str:
+    """A hash of a tree, independent of the file and layout it was read from."""
+    return hashlib.sha256(json.dumps(list(to_flat(tree))).encode()).hexdigest()
+
+
+def storable(text: str) -> str:
+    r"""Text that every database can store: control characters and halves of surrogate pairs are replaced.
+
+    >>> storable("NP\x00")
+    'NP\ufffd'
+    """
+    return _UNSTORABLE.sub("\ufffd", text)
+
 
 VERDICTS = ("accepted", "rejected", "unsure", "skipped", "withdrawn")
 """The possible verdicts; ``withdrawn`` takes an earlier judgement back."""

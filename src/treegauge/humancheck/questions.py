@@ -2,33 +2,133 @@
 
 Crossing errors and spurious brackets are asked about, exact matches on request. A bracket that several parsers made, or that
 occurs several times in the treebank, is one question. The order is random, but the same for all annotators, and it does not depend
-on which other brackets are asked about (:meth:`BracketId.rank <treegauge.humancheck.bracket_ids.BracketId.rank>`).
+on which other brackets are asked about (:meth:`BracketId.rank <treegauge.humancheck.judgements.BracketId.rank>`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import align
+from treegauge.alignment.alignment import Alignment, Fit, align
 from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.words import WordNumbers, without_traces
+from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_traces
 from treegauge.errors import UsageError
-from treegauge.humancheck.bracket_ids import BracketId, WordSpan, WordSpans, blocks_as_text, sentence_hash, storable, tree_hash
+from treegauge.humancheck.judgements import BracketId, WordBlocks, blocks_as_text, sentence_hash, storable, tree_hash, words_inside
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.items import Items, find_items
 from treegauge.metrics.metric import total_of
 from treegauge.presets import Preset, load_preset
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.trees.treebank import Int64, Mask, Treebank
 
 KINDS = ("CE", "SP", "EM")
 """The kinds of a parser's brackets: crossing error, spurious, exact match."""
+
+
+class WordSpan(NamedTuple):
+    """The words ``start:end`` of a sentence: of gold words (``by_gold``), or of test words if an edge cuts a gold word.
+
+    If the span has gaps, ``blocks`` are its parts.
+    """
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+    by_gold: bool
+    blocks: WordBlocks = ()
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """The words, with a mark for each gap."""
+        return tuple(words_inside(self.words, self.start, self.end, self.blocks))
+
+    def holds(self, word: int) -> bool:
+        """Whether a word, given by its number, is in the span."""
+        return any(start <= word < end for start, end in self.blocks or ((self.start, self.end),))
+
+
+class _Tokens(NamedTuple):
+    """The counted tokens of a sentence: gold word and test word of each, and whether it begins and ends its gold word."""
+
+    gold: Int64
+    test: Int64
+    begins: Mask
+    ends: Mask
+
+
+class WordSpans:
+    """A converter from spans of counted tokens to spans of all words; both treebanks are given without traces."""
+
+    def __init__(self, gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset, match_words: str = "exact") -> None:
+        self.gold, self.test, self.alignment = gold, test, alignment
+        self._form = "exact" if match_words == "length" else match_words
+        self._deleted = is_deleted(gold, preset)
+        self.tokens = lru_cache(maxsize=4096)(self._tokens)
+        self.words = lru_cache(maxsize=4096)(self._words)
+
+    def of(self, sentence: int, start: int, end: int, blocks: WordBlocks = ()) -> WordSpan:
+        """The span of all words of a gold sentence from the first to the last of the counted tokens ``start:end``.
+
+        If there are gaps among these tokens, ``blocks`` are the parts between the gaps.
+
+        >>> from treegauge import alignment
+        >>> from treegauge.presets import load_preset
+        >>> bank, preset = Treebank.parse("(S (NP (NN rain)) (, ,) (VP (V fell)))"), load_preset("default")
+        >>> spans = WordSpans(bank, bank, alignment.pair(bank, bank, preset).alignment, preset)
+        >>> spans.of(0, 0, 2)
+        WordSpan(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True, blocks=())
+        """
+        tokens = self.tokens(sentence)
+        words = self.words(sentence)
+        if start == end:
+            at = int(tokens.gold[start]) if start < len(tokens.gold) else len(words)
+            return WordSpan(words, at, at, True)
+        by_gold = all(tokens.begins[first] and tokens.ends[last - 1] for first, last in blocks or ((start, end),))
+        column = tokens.gold if by_gold else tokens.test
+        if not by_gold:
+            words = tuple(self.test.words(int(self.alignment.test[sentence])))
+        spans = tuple((int(column[first]), int(column[last - 1]) + 1) for first, last in blocks)
+        return WordSpan(words, int(column[start]), int(column[end - 1]) + 1, by_gold, spans)
+
+    def _words(self, sentence: int) -> tuple[str, ...]:
+        return tuple(self.gold.words(sentence))
+
+    def _tokens(self, sentence: int) -> _Tokens:
+        ours = _not_aside(self.gold, sentence, self.alignment.gold_aside)
+        deleted = self._deleted[int(self.gold.token_offset[sentence]) + ours]
+        partner = int(self.alignment.test[sentence])
+        theirs = _not_aside(self.test, partner, self.alignment.test_aside)
+        if self.alignment.fit[sentence] == Fit.TOKENS:
+            whole = np.ones(int((~deleted).sum()), dtype=np.bool_)
+            return _Tokens(ours[~deleted], theirs[~deleted], whole, whole)
+        gold_edges = _edges(self.gold.words(sentence), ours, self._form)
+        test_edges = _edges(self.test.words(partner), theirs, self._form)
+        edges = np.union1d(gold_edges, test_edges)
+        of_gold = np.searchsorted(gold_edges, edges[:-1], side="right") - 1
+        of_test = np.searchsorted(test_edges, edges[:-1], side="right") - 1
+        keep = ~deleted[of_gold]
+        begins, ends = gold_edges[of_gold] == edges[:-1], gold_edges[of_gold + 1] == edges[1:]
+        return _Tokens(ours[of_gold][keep], theirs[of_test][keep], begins[keep], ends[keep])
+
+
+def _not_aside(bank: Treebank, sentence: int, aside: Mask | None) -> Int64:
+    """The words of a sentence that were aligned, by their numbers; others were set aside."""
+    first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
+    if aside is None:
+        return np.arange(last - first)
+    return np.flatnonzero(~aside[first:last])
+
+
+def _edges(words: list[str], positions: Int64, form: str) -> Int64:
+    """The positions, in characters, where the given words begin and end."""
+    numbers: list[int] = positions.tolist()
+    return np.cumsum([0, *(len(matched_word(words[number], form)) for number in numbers)])
 
 
 @dataclass(frozen=True)

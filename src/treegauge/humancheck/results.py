@@ -25,8 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.bracket_ids import BracketId
-from treegauge.humancheck.judgements import TAGS, JudgementLog, verdict_rule
+from treegauge.humancheck.judgements import TAGS, BracketId, JudgementLog, verdict_rule
 from treegauge.humancheck.questions import KINDS, Check, CheckPlan, build_check
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.metric import measures

@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import RequestError, TreegaugeError, UsageError, WriteError
-from treegauge.humancheck.bracket_ids import storable
 from treegauge.humancheck.corrections import correct_treebank, last_edited_tree, proposed_tree, treebank_patch
 from treegauge.humancheck.editing import edited_tree
 from treegauge.humancheck.exchange import judgement_lines
@@ -36,6 +35,7 @@ from treegauge.humancheck.judgements import (
     Judgement,
     JudgementLog,
     Person,
+    storable,
     verdict_rule,
 )
 from treegauge.humancheck.questions import Check, Question

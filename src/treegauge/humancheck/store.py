@@ -32,8 +32,7 @@ from sqlalchemy.engine import Connection, Engine, Row
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
-from treegauge.humancheck.bracket_ids import BracketId
-from treegauge.humancheck.judgements import Judgement, utc_now
+from treegauge.humancheck.judgements import BracketId, Judgement, utc_now
 
 # The migrations make the tables; here are the columns that are read and written.
 SENTENCE = sql.table("sentence", sql.column("hash"), sql.column("words"))  # a JSON list in ASCII, which holds any string

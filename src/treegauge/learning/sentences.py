@@ -69,12 +69,7 @@ class BracketedSentences:
 
     @classmethod
     def from_treebank(
-        cls,
-        bank: Treebank,
-        *,
-        terminals: str = "tags",
-        longest: int | None = None,
-        drop: Collection[str] = TRACE_TAGS,
+        cls, bank: Treebank, *, terminals: str = "tags", longest: int | None = None, drop: Collection[str] = TRACE_TAGS
     ) -> BracketedSentences:
         """The tags or the words of trees, and the spans of their constituents without labels.
 

@@ -362,10 +362,7 @@ def allowed_spans(n: int, brackets: Sequence[tuple[int, int]]) -> NDArray[np.boo
 
 
 def expected_rule_counts(
-    binary: Float64,
-    lexical: Float64,
-    sentences: Sequence[tuple[NDArray[np.int64], Sequence[tuple[int, int]]]],
-    device: str,
+    binary: Float64, lexical: Float64, sentences: Sequence[tuple[NDArray[np.int64], Sequence[tuple[int, int]]]], device: str
 ) -> Expectation:
     """Expected counts, in float64, under P(A -> B C) = ``binary[A, B, C]`` and P(A -> w) = ``lexical[w, A]``, with symbol 0 at the
     root.

@@ -150,14 +150,15 @@ def blame_figure(table: Table) -> Figure:
     """Each category's share of the entropy of a chunk model beside the share expected if entropy ignored categories."""
     rows = [row for row in table.rows if isinstance(row[1], float) and not math.isnan(row[1])]
     series = [
-        Series("share of the entropy", [_number(row[1]) for row in rows]),
-        Series("expected", [_number(row[2]) for row in rows]),
+        Series("share of the entropy", [number_in(row[1]) for row in rows]),
+        Series("expected", [number_in(row[2]) for row in rows]),
     ]
     names = [str(row[0]) for row in rows]
     return Figure("blame", "points", table.title, names, series, x_title="%", percent=True, zero=True, key=table.columns[0])
 
 
-def _number(cell: Cell) -> float:
+def number_in(cell: Cell) -> float:
+    """The number in a cell of a table; nan if there is none."""
     return float(cell) if isinstance(cell, (int, float)) else math.nan
 
 

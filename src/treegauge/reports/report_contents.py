@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from treegauge.metrics.freval import Freval
-from treegauge.reports.figures import Figure, Series, fragment_figures
+from treegauge.reports.figures import Figure, Series, fragment_figures, number_in
 from treegauge.reports.reporting import Report
 from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.comparison import ALPHA, Comparison, Difference, PairOfSystems
@@ -258,7 +258,7 @@ def _fragment_figures(report: Report) -> list[Figure]:
 
 def _labels_figure(report: Report, table: Table) -> Figure:
     """F1 of the most frequent labels."""
-    rows = sorted(table.rows, key=lambda row: -_number(row[1]))[:_MOST_LABELS]
+    rows = sorted(table.rows, key=lambda row: -number_in(row[1]))[:_MOST_LABELS]
     names = [f"{row[0]} ({row[1]})" for row in rows]
     title = "F1 of the most frequent labels (gold brackets)"
     return Figure("labels", "points", title, names, _of_systems(report, table, rows, "f1"), percent=True, key="label")
@@ -278,7 +278,7 @@ def _crossings_figure(report: Report, table: Table) -> Figure:
     for one in _of_systems(report, table, table.rows, "sentences"):
         counts = [0.0] * len(names)
         for row, value in zip(table.rows, one.values, strict=True):
-            counts[min(int(_number(row[0])), _MOST_CROSSING)] += 0 if math.isnan(value) else value
+            counts[min(int(number_in(row[0])), _MOST_CROSSING)] += 0 if math.isnan(value) else value
         series.append(Series(one.name, counts))
     title = "Sentences by the number of test brackets that cross gold"
     return Figure("crossings", "columns", title, names, series, "crossing brackets in the sentence", "sentences", key="crossing")
@@ -298,11 +298,7 @@ def _of_systems(report: Report, table: Table, rows: Sequence[Sequence[Cell]], co
     """One column of every system, from a table that shows the systems side by side."""
     several = len(report.systems) > 1
     places = [table.columns.index(f"{system} {column}" if several else column) for system in report.systems]
-    return [Series(system, [_number(row[place]) for row in rows]) for system, place in zip(report.systems, places, strict=True)]
-
-
-def _number(cell: Cell) -> float:
-    return float(cell) if isinstance(cell, (int, float)) else math.nan
+    return [Series(system, [number_in(row[place]) for row in rows]) for system, place in zip(report.systems, places, strict=True)]
 
 
 _F1 = ("parseval", "f1")

@@ -205,10 +205,7 @@ class Pages:
         """The twelve measures so far."""
         systems = self.estimates(person)
         return self.render(
-            "measures.html",
-            systems=systems,
-            titles=MEASURES,
-            notes=sample_notes(self.session.check, self.states(person)),
+            "measures.html", systems=systems, titles=MEASURES, notes=sample_notes(self.session.check, self.states(person))
         )
 
     def judgement_list(self, person: Person) -> str:

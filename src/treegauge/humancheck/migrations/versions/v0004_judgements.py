@@ -16,11 +16,7 @@ _MESSAGE = "the log of judgements only grows"
 
 def upgrade() -> None:
     """Make the tables, and refuse changes of what is in the log."""
-    op.create_table(
-        "sentence",
-        sql.Column("hash", sql.String(64), primary_key=True),
-        sql.Column("words", sql.Text, nullable=False),
-    )
+    op.create_table("sentence", sql.Column("hash", sql.String(64), primary_key=True), sql.Column("words", sql.Text, nullable=False))
     op.create_table(
         "judgement",
         sql.Column("seq", sql.Integer, primary_key=True, autoincrement=True),
@@ -43,11 +39,7 @@ def upgrade() -> None:
         *(sql.Column(name, sql.Text, nullable=False, server_default="") for name in _LATER_COLUMNS),
         sqlite_autoincrement=True,
     )
-    op.create_table(
-        "setting",
-        sql.Column("name", sql.String(64), primary_key=True),
-        sql.Column("value", sql.Text, nullable=False),
-    )
+    op.create_table("setting", sql.Column("name", sql.String(64), primary_key=True), sql.Column("value", sql.Text, nullable=False))
     if op.get_bind().dialect.name == "sqlite":
         _guard_sqlite()
     else:
