@@ -14,8 +14,7 @@ from click.testing import CliRunner
 
 from treegauge import io
 from treegauge.cli import main
-from treegauge.cli._files import INPUT, OUTPUT, InputFile, OutputFile
-from treegauge.cli._group import Command, treegauge
+from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile, OutputFile, treegauge
 from treegauge.data import own_treebank
 from treegauge.humancheck.store import Store
 

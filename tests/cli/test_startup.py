@@ -53,9 +53,7 @@ def test_help_imports_no_command() -> None:
         "treegauge",
         "treegauge._lazy",
         "treegauge.cli",
-        "treegauge.cli._files",
         "treegauge.cli._group",
-        "treegauge.cli._messages",
         "treegauge.errors",
         "treegauge.spelling",
     ]

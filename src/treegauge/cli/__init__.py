@@ -1,4 +1,4 @@
-"""The command ``treegauge``: one module per command, imported only when that command runs.
+"""The command ``treegauge``: a module for each command, imported only when it runs (short commands share one).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check asked for failed; 2 usage;
 3 input cannot be read; 4 gold and test do not fit; 5 internal; 130 interrupted.
@@ -45,7 +45,7 @@ COMMANDS: dict[str, str] = {
     "help": "Explain a command with every one of its options.",
     "completion": "Print a shell-completion script.",
 }
-"""One line of help for each command; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""
+"""One line of help for each command; the module is ``treegauge.cli.<name>``, with ``-`` as ``_``, unless it shares another's."""
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:

@@ -1,21 +1,26 @@
-"""The click group ``treegauge``: every command by name, imported only when it is called; and the layout of the help.
+"""The click group ``treegauge``: every command by name, imported only when it is called; and what all commands have.
 
 ``treegauge COMMAND --help`` explains the options that are used often and names the others: those for reading treebanks and for
 clusters, which are the same in many commands, and those that a command declares as ``seldom`` used. ``treegauge help COMMAND``
 explains every option.
+
+A command refuses to overwrite a file that it reads, whatever its parameters are called: a parameter that names a file has the type
+:data:`INPUT` if the file is read, and :data:`OUTPUT` if it is written. In the messages of the library it names an argument of
+Python by its flag.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from typing import Any
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import click
 
 from treegauge.cli import COMMANDS
-from treegauge.cli._files import protect_inputs
-from treegauge.cli._messages import as_typed
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.spelling import british
 
@@ -23,6 +28,105 @@ SHARED = ("format_in", "encoding", "lines", "comment", "functions", "features", 
 """Options that are the same in many commands, and that ``--help`` does not explain."""
 
 _ALL = "treegauge.every-option"
+NO_SHARDS = (
+    "runs are no longer cut into parts (--shard, --part, merge): use --engine with a Dask cluster\n"
+    "  docs/howto/cluster.md shows how to start one inside a batch job, and how to split the input of parse."
+)
+
+
+class _File(click.Path):
+    """A path as it is given: whether it can be read or written is found out by reading or writing (exit code 3)."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(readable=False, **settings)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if "\0" in str(value) else super().convert(value, param, ctx)
+
+
+class InputFile(_File):
+    """A file, directory or glob that is read; a system may be NAME=FILE, a preset NAME+FILE, and ``-`` is standard input."""
+
+
+class OutputFile(_File):
+    """A file that is written, ``-`` being standard output; ``is_read``: what it holds already is read as well, as of a store."""
+
+    def __init__(self, *, is_read: bool = False, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.is_read = is_read
+
+
+INPUT = InputFile()
+OUTPUT = OutputFile()
+
+
+def protect_inputs(*further: str | os.PathLike[str]) -> None:
+    """Raise an error if an output of the running command, or a ``further`` file that it writes, is one of its inputs."""
+    ctx = click.get_current_context()
+    outputs = [(given, path) for given in ctx.command.params if isinstance(given.type, OutputFile) for path in _paths(ctx, given)]
+    outputs += [(None, os.fspath(path)) for path in further]
+    if not any(os.path.exists(path) for _, path in outputs):
+        return
+    from treegauge.io.writing import protect_inputs
+
+    inputs = [(given, path) for given in ctx.command.params if _is_read(given) for path in _paths(ctx, given)]
+    for output, path in outputs:
+        protect_inputs(path, *(name for given, read in inputs if given is not output for name in _names(read)))
+
+
+def _is_read(parameter: click.Parameter) -> bool:
+    kind: object = parameter.type
+    return isinstance(kind, InputFile) or (isinstance(kind, OutputFile) and kind.is_read)
+
+
+def _paths(ctx: click.Context, parameter: click.Parameter) -> Iterator[str]:
+    value: object = ctx.params.get(parameter.name or "")
+    for path in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
+        if isinstance(path, str | os.PathLike):
+            yield os.fspath(cast("str | os.PathLike[str]", path))
+
+
+def _names(given: str) -> tuple[str, ...]:
+    """All that may be a file in the value of a parameter: the whole, FILE of NAME=FILE, and the parts of NAME+FILE."""
+    return given, given.partition("=")[2], *given.split("+")
+
+
+_ARGUMENT = re.compile(r'\b([a-z][a-z_]*)=(?:"([^"\n]*)"|(True|False|\.\.\.|-?\d[\d.]*\b))')
+_FLAGS = {"format": "--format-in"}
+"""Flags of arguments that another flag has the name of."""
+
+
+def as_typed(text: str) -> str:
+    """A message in which ``match_words="case"`` is ``--match-words case``, if the running command has such a flag.
+
+    >>> @click.command()
+    ... @click.option("--match-words")
+    ... @click.option("--encoding", metavar="NAME")
+    ... @click.option("--resume", is_flag=True)
+    ... def command(**_):
+    ...     print(as_typed('give match_words="case", encoding=..., or resume=True; but lines=True stays'))
+    >>> command(["--resume"], standalone_mode=False)
+    give --match-words case, --encoding NAME, or --resume; but lines=True stays
+    """
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return text
+    flags = {flag: option for option in context.command.params if isinstance(option, click.Option) for flag in option.opts}
+    names = {option.name: flag for flag, option in flags.items() if flag.startswith("--")}
+
+    def typed(match: re.Match[str]) -> str:
+        name, quoted, plain = match.groups()
+        flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+        flag = flag if flag in flags or name in _FLAGS else names.get(name, "")
+        if flag not in flags:
+            return match[0]
+        option = flags[flag]
+        if option.is_flag:
+            return option.secondary_opts[-1] if plain == "False" and option.secondary_opts else flag
+        value = shlex.quote(quoted) if quoted is not None else plain
+        return f"{flag} {option.make_metavar(context) if plain == '...' else value}"
+
+    return _ARGUMENT.sub(typed, text)
 
 
 class Command(click.Command):
@@ -63,6 +167,10 @@ def full_help(command: click.Command, path: str) -> str:
     return command.get_help(context)
 
 
+_SHARING = {"cite": "explain", "completion": "help", "examples": "demo"}
+"""Short commands that stand in the module of another, under their own names."""
+
+
 class LazyGroup(click.Group):
     """A click group that lists its commands with their help without importing them."""
 
@@ -71,12 +179,13 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         name = _known_name(cmd_name)
-        return importlib.import_module(f"treegauge.cli.{name.replace('-', '_')}").command if name else None
+        if not name:
+            return None
+        module = importlib.import_module(f"treegauge.cli.{_SHARING.get(name, name).replace('-', '_')}")
+        return getattr(module, name) if name in _SHARING else module.command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args[:1] == ["merge"]:
-            from treegauge.cli._engines import NO_SHARDS
-
             raise UsageError(NO_SHARDS)
         if args and not _known_name(args[0]) and not args[0].startswith("-"):
             raise UnknownName("command", args[0], COMMANDS)

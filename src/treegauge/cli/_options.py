@@ -1,21 +1,22 @@
 """Options that several commands share, as decorators, and the names and files given on the command line.
 
 A command with ``@reading_options`` gets the keyword argument ``options``, a :class:`~treegauge.io.sources.ReadOptions`; one with
-``@stream_option`` gets ``stream``, a bool; and so on.
+``@stream_option`` gets ``stream``, a bool; one with ``@engine_option`` the opened ``engine``; and so on.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from treegauge.alignment.words import MATCH_WORDS
-from treegauge.cli._messages import as_typed
+from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
 
 Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
 
 
 def reading_options(command: Function) -> Function:
@@ -53,8 +55,8 @@ def reading_options(command: Function) -> Function:
     return with_options
 
 
-def on_error_options(command: Function) -> Function:
-    """Add ``--on-error`` and ``--field``, for reading test trees; must stand below ``@reading_options``, whose value it changes."""
+def reading_both_options(command: Function) -> Function:
+    """Add the options for reading a treebank and test trees: :func:`reading_options`, ``--on-error`` and ``--field``."""
 
     @functools.wraps(command)
     def with_options(*args: Any, options: ReadOptions, on_error: str, field: str, **others: Any) -> Any:
@@ -70,7 +72,7 @@ def on_error_options(command: Function) -> Function:
         "possible).",
     )
     field = click.option("--field", default="", metavar="NAME", help="Test files are JSON lines with the tree in this field.")
-    return choice(field(with_options))
+    return reading_options(choice(field(with_options)))
 
 
 _ON_MISMATCH = {
@@ -83,7 +85,7 @@ _ON_MISMATCH = {
 }
 
 
-def on_mismatch_option(*policies: str, for_all: bool = False) -> Callable[[Function], Function]:
+def on_mismatch_option(*policies: str, for_all: bool = False) -> Decorator:
     """Add ``--on-mismatch`` with these policies; the command gets ``on_mismatch: str``.
 
     ``for_all``: a sentence that one system skips is left out for all systems.
@@ -128,6 +130,55 @@ def treebank_option(command: Function) -> Function:
     )(command)
 
 
+def output_option(text: str, default: str | None = "-", *, metavar: str = "FILE", show_default: bool = False) -> Decorator:
+    """Add ``-o``; the command gets ``output: str``, or None if it is not given and has no default."""
+    return click.option("-o", "--output", type=OUTPUT, default=default, show_default=show_default, metavar=metavar, help=text)
+
+
+TABLES = ("table", "json", "csv", "markdown", "latex")
+"""The formats of a command that prints tables."""
+
+
+def format_option(formats: Iterable[str] = TABLES, text: str = "Output format.") -> Decorator:
+    """Add ``--format``, the first of these formats being the default; the command gets ``form: str``."""
+    known = list(formats)
+    return click.option("--format", "form", type=click.Choice(known), default=known[0], show_default=True, help=text)
+
+
+def preset_option(text: str = "Which brackets and words count.", default: str | None = None) -> Decorator:
+    """Add ``-p``; the command gets ``preset: str``, or None if it is not given and has no default."""
+    shown = default is not None
+    return click.option("-p", "--preset", type=INPUT, default=default, show_default=shown, metavar="NAME|FILE", help=text)
+
+
+def counting_options(preset: Decorator, *policies: str, for_all: bool = False) -> Decorator:
+    """Add the options on what counts: ``-p``, ``--treebank``, ``--on-mismatch`` if there are policies, and ``--match-words``."""
+
+    def add(command: Function) -> Function:
+        command = match_words_option(command)
+        if policies:
+            command = on_mismatch_option(*policies, for_all=for_all)(command)
+        return preset(treebank_option(command))
+
+    return add
+
+
+def comparing_options(command: Function) -> Function:
+    """Add the options on what counts if systems are compared."""
+    text = "Which brackets and words count. Default: each metric's own, see `treegauge score --list`."
+    return counting_options(preset_option(text), "align", "skip", "error", "edit", for_all=True)(command)
+
+
+def resampling_options(command: Function) -> Function:
+    """Add ``--rounds``, ``--seed`` and ``--level``, of tests and confidence intervals."""
+    rounds = click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
+                          help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
+    seed = click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random numbers.")
+    level = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+                         help="Level of the confidence intervals.")  # fmt: skip
+    return rounds(seed(level(command)))
+
+
 def list_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
     """List on stderr the notes on each system's sentences; returns the lines of an error if there should be one."""
     from treegauge.reports.scores import listed_notes, misfits_in
@@ -162,7 +213,7 @@ def _number_or_auto(context: click.Context, parameter: click.Parameter, value: s
     return jobs
 
 
-def jobs_option(what: str) -> Callable[[Function], Function]:
+def jobs_option(what: str) -> Decorator:
     """Add ``--jobs``, whose help begins with ``what``; the command gets ``jobs: int``, 0 for auto (:func:`number_of_jobs`)."""
     words = f"{what}; auto: one for each processor. Does not change the result."
     return click.option("--jobs", callback=_number_or_auto, default="auto", show_default=True, metavar="N", help=words)
@@ -231,6 +282,58 @@ _READING = (
         help="Export, TIGER-XML and Alpino XML: keep secondary edges, which are further parents, as in NP##sec=SB:1##.",
     ),
 )
+
+
+def engine_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--engine``, and refuse ``--shard`` and ``--part``, which earlier releases had."""
+
+    @functools.wraps(command)
+    def with_engine(*args: Any, engine: str, shard: str | None, part: str | None, **others: Any) -> Any:
+        if shard is not None or part is not None:
+            raise UsageError(NO_SHARDS)
+        from treegauge.engines import open_engine
+
+        with closing(_EngineWithProgress(open_engine(engine))) as opened:
+            return command(*args, engine=opened, **others)
+
+    return _ENGINE(click.option("--shard", hidden=True)(click.option("--part", hidden=True)(with_engine)))
+
+
+_ENGINE = click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    metavar="NAME",
+    help="Where the work runs: local (this process), local:N (N processes), dask (a cluster on this machine) or "
+    "dask:tcp://HOST:PORT. Does not change the result.",
+)
+
+
+class _EngineWithProgress:
+    """An engine with a progress bar over its blocks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def in_process(self) -> bool:
+        return self._engine.in_process
+
+    def map(self, function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any], *, title: str = "") -> Iterator[Any]:
+        results = self._engine.map(function, shared, items, title=title)
+        return results if self._engine.in_process or not title else _with_progress(results, items, title)
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def _with_progress(results: Iterator[Any], items: Iterable[Any], title: str) -> Iterator[Any]:
+    from treegauge.cli._progress import progress
+
+    with progress(title, len(items) if isinstance(items, list | tuple) else None, unit="blocks") as advance:
+        for result in results:
+            yield result
+            advance()
 
 
 def comma_separated(text: str) -> tuple[str, ...]:

@@ -1,13 +1,26 @@
-"""Progress on stderr, by rich on a terminal: a bar after the first second of work, or a line that says how far it is."""
+"""Progress on stderr, by rich on a terminal: a bar after the first second of work, or a line that says how far it is.
+
+The treebanks that a command reads are here as well, with a progress bar and with a count of what their trees leave out.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
+
+from treegauge.errors import InputError, UsageError
+from treegauge.io.sources import LeftOut, ReadOptions, Source, find_sources
+from treegauge.tables import number_of
+
+if TYPE_CHECKING:
+    from treegauge.trees.treebank import Treebank
 
 _SECONDS_BEFORE_BAR = 1.0
 
@@ -82,3 +95,90 @@ class _Bar:
     def close(self) -> None:
         if self.shown is not None:
             self.shown[0].stop()
+
+
+_MEGABYTE = 1 << 20
+
+
+def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tuple[Treebank, list[Treebank]]:
+    """The treebank and each system's trees, read two files at a time; a file without trees is refused.
+
+    If a file has another number of trees than the treebank, but as many lines as it has sentences, each line is read as a sentence,
+    and a blank line as a failed parse, as ``score`` does.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from treegauge.io import read
+
+    paths = [gold, *tests]
+    with ThreadPoolExecutor(2) as pool:
+        banks = list(pool.map(read, paths, [options.of_gold, *[options] * len(tests)]))
+    for number, (path, bank) in enumerate(zip(paths, banks, strict=True)):
+        if not len(bank):
+            side = "test" if number else "gold"
+            raise InputError(f"no trees in the {side} file", path=path, advice="Nothing was compared.")
+    gold_bank, *others = banks
+    return gold_bank, [
+        bank if len(bank) == len(gold_bank) else _line_by_line(path, options, len(gold_bank)) or bank
+        for path, bank in zip(tests, others, strict=True)
+    ]
+
+
+def _line_by_line(path: str, options: ReadOptions, n_sentences: int) -> Treebank | None:
+    """The trees of a file with a sentence on each line; None unless it has ``n_sentences`` lines."""
+    from treegauge.scoring.inputs import FileTrees
+
+    trees = FileTrees([source.name for source in find_sources(path)], options, keep=False).line_by_line() if path != "-" else None
+    if trees is None:
+        return None
+    try:
+        bank = trees.whole()
+    except InputError:
+        return None
+    finally:
+        trees.close()
+    return bank if len(bank) == n_sentences else None
+
+
+@contextmanager
+def sources_with_progress(paths: Sequence[str], title: str) -> Generator[list[Source]]:
+    """The sources of some paths; a progress bar shows how much of them has been read."""
+    if not paths:
+        raise UsageError("no files given; write - for standard input")
+    sources = [source for path in paths for source in find_sources(path)]
+    with progress(title, _megabytes(sources), unit="MB") as advance:
+        waiting = 0
+
+        def on_read(count: int) -> None:
+            nonlocal waiting
+            waiting += count
+            while waiting >= _MEGABYTE:
+                waiting -= _MEGABYTE
+                advance()
+
+        yield [replace(source, on_read=on_read) for source in sources]
+
+
+def _megabytes(sources: Sequence[Source]) -> int | None:
+    """The size of all sources in megabytes; None if one of them is not a file."""
+    if not all(os.path.isfile(source.name) for source in sources):
+        return None
+    return sum(os.path.getsize(source.name) for source in sources) // _MEGABYTE
+
+
+@contextmanager
+def sources_with_counts(sources: Iterable[Source], options: ReadOptions) -> Generator[list[Source]]:
+    """The sources; at the end of the block, stderr shows how many secondary edges and nodes without words were left out."""
+    edges = nodes = 0
+
+    def count(left_out: LeftOut) -> None:
+        nonlocal edges, nodes
+        edges += left_out.edges
+        nodes += left_out.nodes
+
+    yield [replace(source, on_left_out=count) for source in sources]
+    if edges:
+        what, hint = (" of nodes without words", "") if options.secondary else ("", " (--secondary keeps them)")
+        click.echo(f"treegauge: {number_of(edges, 'secondary edge')}{what} left out{hint}", err=True)
+    if nodes:
+        click.echo(f"treegauge: {number_of(nodes, 'node')} without words left out", err=True)

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT, OutputFile
-from treegauge.cli._group import Command
-from treegauge.cli._messages import as_typed
+from treegauge.cli._group import INPUT, OUTPUT, Command, OutputFile, as_typed
 from treegauge.cli._options import (
     comma_separated,
+    counting_options,
+    format_option,
     list_notes,
-    match_words_option,
     named_systems,
-    on_error_options,
-    reading_options,
-    treebank_option,
+    preset_option,
+    reading_both_options,
 )
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from treegauge.humancheck.store import Store
     from treegauge.tables import Table
 
-FORMATS = ("table", "json", "csv", "markdown", "latex")
 _TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "patch", "revoke")
 
 
@@ -67,11 +64,7 @@ Examples:
 @click.option("--exact", is_flag=True, help="Ask about exact matches too, to find errors in the treebank.")
 @click.option("--blind", is_flag=True, help="Show two unnamed trees in random order, and the reason only after the answer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random order.")
-@click.option(
-    "-p", "--preset", type=INPUT, default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count."
-)
-@treebank_option
-@match_words_option
+@counting_options(preset_option(default="default"))
 @click.option("--keep", default="", metavar="STEP,...",
               help="Preprocessing steps to omit: punctuation, empty, double, one-word.")  # fmt: skip
 @click.option("--with-emr", is_flag=True, help="Count rejected exact matches in Test Noise and Problem Rate.")
@@ -95,7 +88,7 @@ Examples:
 @click.option("--parser-labels", is_flag=True,
               help="With --corrected and --patch: use the parser's label where no annotator chose one.")  # fmt: skip
 @click.option("--revoke", metavar="NAME", help="Invalidate the link of an annotator; the next start gives a new one.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
+@format_option()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port to listen on (0: any free port)."
@@ -111,8 +104,7 @@ Examples:
 @click.option(
     "--open/--no-open", "open_", default=None, help="Open the page in a browser. Default: on a terminal, with one annotator."
 )
-@reading_options
-@on_error_options
+@reading_both_options
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **settings: Any) -> None:
     """Annotate brackets in the browser: accept or reject those on which parser and treebank differ.
 
@@ -145,7 +137,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
 
 
 def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict[str, Any]) -> Check:
-    from treegauge.cli._inputs import gold_and_tests
+    from treegauge.cli._progress import gold_and_tests
     from treegauge.humancheck.questions import build_check
 
     systems = named_systems(tests)

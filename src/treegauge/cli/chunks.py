@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._files import INPUT, OutputFile
-from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options
+from treegauge.cli._group import INPUT, Command, OutputFile
+from treegauge.cli._options import format_option, reading_options
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
@@ -108,7 +107,7 @@ Examples:
     type=OutputFile(dir_okay=False, path_type=Path),
     help="Draw the blame as a figure (.svg, .pdf, .png).",
 )
-@click.option("--format", "form", type=click.Choice([*TABLE_FORMATS]), default="table", show_default=True, help="Output format.")
+@format_option(TABLE_FORMATS)
 @reading_options
 def entropy(
     model: str,
@@ -176,9 +175,7 @@ Examples:
     show_default=True,
     help="How marks are read. conlleval: IOB1, IOB2, IOE1, IOE2; auto: bioes for a column with S (or U, L) marks, else conlleval.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(["conlleval", "json"]), default="conlleval", show_default=True, help="Output format."
-)
+@format_option(("conlleval", "json"))
 @reading_options
 def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: ReadOptions) -> None:
     """Score the chunks of TEST against GOLD with conlleval's numbers.

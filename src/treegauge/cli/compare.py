@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import engine_option
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
-from treegauge.cli._inputs import gold_and_tests
-from treegauge.cli._messages import as_typed
+from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
     comma_separated,
+    comparing_options,
+    engine_option,
+    format_option,
     jobs_option,
-    match_words_option,
     named_systems,
     number_of_jobs,
-    on_error_options,
-    on_mismatch_option,
-    reading_options,
+    reading_both_options,
     report_problems,
-    treebank_option,
+    resampling_options,
 )
-from treegauge.cli._progress import progress
+from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -36,8 +32,6 @@ if TYPE_CHECKING:
     from treegauge.humancheck.results import CheckedSystems
     from treegauge.significance.comparison import Comparison
     from treegauge.significance.paired_comparison import CompareOptions
-
-FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 @click.command(
@@ -59,21 +53,13 @@ Examples:
               help="A metric to compare by; may be given several times. Default: every metric, or all in the scores.")  # fmt: skip
 @click.option("--rates", default="", metavar="NAME,...",
               help="Rates to compare: names as `f1` or `parseval.f1`, or `all`. Default: each metric's main one.")  # fmt: skip
-@click.option("-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE",
-              help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
-@treebank_option
-@on_mismatch_option("align", "skip", "error", "edit", for_all=True)
-@match_words_option
+@comparing_options
 @click.option(
     "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
 )
 @click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
 @click.option("--lengths", default="10,20,30,40", show_default=True, metavar="N,...", help="Upper ends of the lengths.")
-@click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
-              help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random numbers.")
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Level of the confidence intervals.")  # fmt: skip
+@resampling_options
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
@@ -89,9 +75,8 @@ Examples:
 )
 @click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the rates with their intervals: SVG; with [plot] also PDF and PNG, by the suffix.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
-@reading_options
-@on_error_options
+@format_option()
+@reading_both_options
 @jobs_option("Number of threads that resample")
 @engine_option
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
-from treegauge.cli._options import on_error_options, reading_options
+from treegauge.cli._group import INPUT, OUTPUT, Command
+from treegauge.cli._options import reading_both_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
 from treegauge.io.writing import write_chunks
@@ -33,8 +32,7 @@ Examples:
 @click.option("--weight", "weights", type=click.FloatRange(0), multiple=True, metavar="NUMBER",
               help="Weight of each file's vote, in their order.  [default: 1 each]")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="File for the trees.")
-@reading_options
-@on_error_options
+@reading_both_options
 def command(
     files: tuple[str, ...], metric: str, preset: str, weights: tuple[float, ...], output: str, options: ReadOptions
 ) -> None:

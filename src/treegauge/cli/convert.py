@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
-from treegauge.cli._inputs import sources_with_counts, sources_with_progress
-from treegauge.cli._options import reading_options, stream_option
+from treegauge.cli._group import INPUT, Command
+from treegauge.cli._options import output_option, reading_options, stream_option
+from treegauge.cli._progress import sources_with_counts, sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
 from treegauge.trees import Treebank
 
@@ -32,15 +31,7 @@ def _formats() -> str:
 
 @click.command(cls=Command, epilog=_EXAMPLES + _formats())
 @click.argument("files", nargs=-1, type=INPUT, metavar="IN...")
-@click.option(
-    "-o",
-    "--output",
-    type=OUTPUT,
-    default="-",
-    show_default=True,
-    metavar="OUT",
-    help="Output file; .gz, .bz2 and .xz are compressed.",
-)
+@output_option("Output file; .gz, .bz2 and .xz are compressed.", metavar="OUT", show_default=True)
 @click.option(
     "--to",
     "to",

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
+from treegauge.cli._group import INPUT, OUTPUT, Command
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.errors import FormatError, NoTree
 from treegauge.io.writing import write_chunks

@@ -1,4 +1,4 @@
-"""``treegauge demo``: a tour of treegauge on the treebank that comes with it."""
+"""``treegauge demo`` and ``examples``: a tour on the treebank that comes with treegauge, and the files that README and docs use."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from treegauge.cli._files import OUTPUT
 from treegauge.cli._group import Command
+from treegauge.cli._options import output_option
 from treegauge.cli._progress import progress
 
 if TYPE_CHECKING:
@@ -24,15 +24,7 @@ Example:
   treegauge demo""",
 )
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of parsing threads.")
-@click.option(
-    "-o",
-    "--output",
-    type=OUTPUT,
-    default="treegauge-demo.html",
-    show_default=True,
-    metavar="FILE",
-    help="Output file of the report.",
-)
+@output_option("Output file of the report.", "treegauge-demo.html", show_default=True)
 def command(jobs: int, output: str) -> None:
     """Parse for the rate you report: one grammar of our own treebank, decoded for recall, precision, F1 and exact match.
 
@@ -100,3 +92,19 @@ def _write_report(sweep: Sweep, output: str) -> None:
     systems = {"viterbi": list(sweep.trees[VITERBI]), str(other): list(sweep.trees[other])}
     report = reporting.report(list(sweep.gold), systems, title="treegauge demo", gold_name="our own treebank, held out")
     report.write(output)
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  treegauge examples
+  treegauge examples somewhere/else""",
+)
+@click.argument("folder", default=".")
+def examples(folder: str) -> None:
+    """Write to FOLDER (here, unless given) the files that README and docs use: a treebank and two parsers' output, CC0."""
+    from treegauge.data import EXAMPLES, write_examples
+
+    for path in write_examples(folder):
+        click.echo(f"{path!s:20}  {EXAMPLES[path.name]}")

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
-from treegauge.cli._inputs import gold_and_tests
+from treegauge.cli._group import INPUT, Command
 from treegauge.cli._options import (
-    match_words_option,
+    counting_options,
     named_systems,
-    on_error_options,
+    output_option,
+    preset_option,
     prints_unicode,
-    reading_options,
+    reading_both_options,
     report_problems,
-    treebank_option,
 )
+from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
@@ -52,21 +51,14 @@ Examples:
               "numbers of wrong brackets differ most.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
 @click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
-@click.option(
-    "-p", "--preset", type=INPUT, default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count."
-)
-@treebank_option
-@match_words_option
+@counting_options(preset_option(default="default"))
 @click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
 @click.option(
     "--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only; the default if the terminal has no others."
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
-@click.option(
-    "-o", "--output", type=OUTPUT, default="-", show_default=True, metavar="FILE", help="Where to write; - is standard output."
-)
-@reading_options
-@on_error_options
+@output_option("Where to write; - is standard output.", show_default=True)
+@reading_both_options
 def command(
     gold: str,
     tests: tuple[str, ...],

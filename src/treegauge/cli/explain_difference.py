@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from treegauge.cli._files import INPUT
-from treegauge.cli._group import Command
-from treegauge.cli._messages import as_typed
+from treegauge.cli._group import INPUT, Command, as_typed
+from treegauge.cli._options import format_option
 from treegauge.errors import FormatError, InputError, UsageError
 
 if TYPE_CHECKING:
     from treegauge.scoring.result import Result
-
-FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 @click.command(
@@ -34,7 +31,7 @@ Example:
 @click.option("--system", metavar="NAME[,NAME]", help="Which system, if the files hold several: of A and, if it differs, of B.")
 @click.option("--gold", type=INPUT, metavar="FILE", help="The gold trees, if they are no longer in the file that the results name.")
 @click.option("--test", type=INPUT, metavar="FILE", help="The test trees, if they are no longer in the file that the results name.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
+@format_option()
 def command(
     first: str,
     second: str,

@@ -9,17 +9,14 @@ from typing import Any, NamedTuple
 
 import click
 
-from treegauge.cli._engines import engine_option
-from treegauge.cli._files import INPUT, OutputFile, protect_inputs
-from treegauge.cli._group import Command
-from treegauge.cli._messages import as_typed
+from treegauge.cli._group import INPUT, Command, OutputFile, as_typed, protect_inputs
 from treegauge.cli._options import (
-    match_words_option,
+    counting_options,
+    engine_option,
+    format_option,
     named_systems,
-    on_error_options,
-    on_mismatch_option,
-    reading_options,
-    treebank_option,
+    preset_option,
+    reading_both_options,
 )
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
@@ -30,8 +27,6 @@ from treegauge.scoring.counts import Request
 from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.result import Result
 from treegauge.tables import Table, render, whole_number
-
-FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 @click.command(
@@ -54,12 +49,7 @@ Examples:
               help="Weights of the sizes: uniform, halving, sparsity (sizes of few gold fragments lean on smaller ones), or "
               "numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
-@click.option(
-    "-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]"
-)
-@treebank_option
-@on_mismatch_option("align", "skip", "error", "edit")
-@match_words_option
+@counting_options(preset_option("Which brackets and words count.  [default: freval]"), "align", "skip", "error", "edit")
 @click.option("--by-size", is_flag=True, help="Also show counts, recall, precision and F1 of every size.")
 @click.option("--baseline", metavar="SYSTEM", help="System with which the figure of differences compares.  [default: the first]")
 @click.option("--figures", type=OutputFile(file_okay=False, path_type=Path), metavar="FOLDER",
@@ -67,9 +57,8 @@ Examples:
 @click.option(
     "--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True, help="--figures: file format."
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
-@reading_options
-@on_error_options
+@format_option()
+@reading_both_options
 @engine_option
 def command(
     gold: str,

@@ -1,8 +1,9 @@
-"""``treegauge help``: explain a command with every one of its options."""
+"""``treegauge help`` and ``completion``: a command with every one of its options, and a shell-completion script."""
 
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
 from treegauge.cli._group import Command, full_help
 from treegauge.errors import UnknownName
@@ -26,3 +27,20 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
             raise UnknownName("command", word, found.list_commands(ctx) if isinstance(found, click.Group) else ())
         found = below
     click.echo(full_help(found, " ".join(("treegauge", *words))))
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  eval "$(treegauge completion bash)"                                   # now, in this shell
+  treegauge completion zsh > ~/.zfunc/_treegauge                        # for good
+  treegauge completion fish > ~/.config/fish/completions/treegauge.fish""",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print a shell-completion script for SHELL."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(ctx.find_root().command, {}, "treegauge", "_TREEGAUGE_COMPLETE").source())

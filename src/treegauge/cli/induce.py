@@ -6,10 +6,8 @@ from typing import Any
 
 import click
 
-from treegauge.cli._engines import engine_option
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options
+from treegauge.cli._group import INPUT, Command
+from treegauge.cli._options import engine_option, output_option, reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
@@ -37,7 +35,7 @@ Examples:
   treegauge induce train.mrg --format nltk -o grammar.txt""",
 )
 @click.argument("treebank", type=INPUT)
-@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
+@output_option("Output file; - prints the grammar as text.")
 @click.option("--steps", default=DEFAULT_STEPS, show_default=True, metavar="STEPS",
               help="Normalising steps before counting (treegauge normalise --list); \"\" for none.")  # fmt: skip
 @click.option("--tags", is_flag=True, help="Induce a grammar over tags: preterminals are read as words.")

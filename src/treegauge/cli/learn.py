@@ -9,11 +9,9 @@ from typing import Any
 
 import click
 
-from treegauge.cli._engines import engine_option
-from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import load_grammar
-from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options
+from treegauge.cli._group import INPUT, OUTPUT, Command
+from treegauge.cli._options import engine_option, output_option, reading_options
 from treegauge.cli._progress import progress, status_line
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
@@ -46,7 +44,7 @@ Examples:
   treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text""",
 )
 @click.argument("brackets", type=INPUT)
-@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
+@output_option("Output file; - prints the grammar as text.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @click.option("--input", "kind", type=click.Choice(["trees", "brackets"]), default="trees", show_default=True,
               help="A treebank (labels are ignored), or one sentence per line with bare brackets or none: ((a b) c).")  # fmt: skip

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
-from treegauge.cli._inputs import sources_with_counts
-from treegauge.cli._options import reading_options
+from treegauge.cli._group import INPUT, Command
+from treegauge.cli._options import output_option, reading_options
+from treegauge.cli._progress import sources_with_counts
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.io.sources import find_sources
@@ -36,15 +35,7 @@ Examples:
     "--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...", help="Steps to apply, in this order; see --list."
 )
 @click.option("--undo", is_flag=True, help="Undo the steps, last one first; each must be reversible.")
-@click.option(
-    "-o",
-    "--output",
-    type=OUTPUT,
-    default="-",
-    show_default=True,
-    metavar="FILE",
-    help="Output file, one tree per line; another suffix (.export) writes that format.",
-)
+@output_option("Output file, one tree per line; another suffix (.export) writes that format.", show_default=True)
 @click.option("--list", "listing", is_flag=True, help="List the steps and their parameters.")
 @reading_options
 def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output: str, listing: bool, options: ReadOptions) -> None:

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import engine_option
-from treegauge.cli._files import INPUT, OUTPUT
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
-from treegauge.cli._group import Command
-from treegauge.cli._options import jobs_option, number_of_jobs
+from treegauge.cli._group import INPUT, OUTPUT, Command
+from treegauge.cli._options import engine_option, jobs_option, number_of_jobs
 from treegauge.cli._progress import progress
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._files import INPUT, OutputFile
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
-from treegauge.cli._group import Command
+from treegauge.cli._group import INPUT, Command, OutputFile
 from treegauge.cli._progress import progress
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read

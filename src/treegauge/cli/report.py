@@ -12,27 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT, OutputFile, protect_inputs
-from treegauge.cli._group import Command
-from treegauge.cli._inputs import gold_and_tests
+from treegauge.cli._group import INPUT, Command, OutputFile, protect_inputs
 from treegauge.cli._options import (
-    match_words_option,
+    comparing_options,
+    format_option,
     named_systems,
-    on_error_options,
-    on_mismatch_option,
-    reading_options,
+    output_option,
+    reading_both_options,
     report_problems,
-    treebank_option,
+    resampling_options,
 )
-from treegauge.cli._progress import progress
+from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
     from treegauge.reports.reporting import Report
     from treegauge.significance.paired_comparison import CompareOptions
-
-FORMATS = ("html", "markdown", "latex")
 
 
 @click.command(
@@ -49,22 +45,12 @@ Examples:
 @click.option("--scores", "scored", is_flag=True,
               help="The arguments are not trees but files of scores that `treegauge score --save` wrote; the trees are read "
               "again from the files that were scored.")  # fmt: skip
-@click.option(
-    "-o", "--output", type=OUTPUT, metavar="FILE", help="Where to write; - is standard output. Default: report.html, tables to -."
-)
+@output_option("Where to write; - is standard output. Default: report.html, tables to -.", default=None)
 @click.option("--figures", type=OutputFile(file_okay=False), metavar="DIR",
               help="Also write each figure there as SVG and PDF, with its data as CSV (needs the extra [plot]).")  # fmt: skip
 @click.option("--title", default="Parser report", show_default=True, help="Heading of the page.")
-@click.option("-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE",
-              help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
-@treebank_option
-@on_mismatch_option("align", "skip", "error", "edit", for_all=True)
-@match_words_option
-@click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
-              help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random numbers.")
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Level of the confidence intervals.")  # fmt: skip
+@comparing_options
+@resampling_options
 @click.option("--sentences", "most", type=click.IntRange(0), default=2000, show_default=True, metavar="N",
               help="Include the trees of at most N sentences, those that differ most.")  # fmt: skip
 @click.option(
@@ -74,10 +60,8 @@ Examples:
     help="Judgements of a human check (treegauge check): also show its items and measures.",
 )
 @click.option("--grammar", type=INPUT, metavar="MODEL", help="Also show the Parse Base of GOLD's sentences under this grammar.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="html", show_default=True,
-              help="html: the page; markdown, latex: its tables.")  # fmt: skip
-@reading_options
-@on_error_options
+@format_option(("html", "markdown", "latex"), "html: the page; markdown, latex: its tables.")
+@reading_both_options
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> None:
     """Write one page about parsers A, B ...: scores with intervals, tests, fragments, labels, lengths, errors, trees.
 

@@ -11,17 +11,13 @@ from typing import Any
 
 import click
 
-from treegauge.cli._engines import engine_option
-from treegauge.cli._files import INPUT, OutputFile, protect_inputs
-from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options
+from treegauge.cli._group import INPUT, Command, OutputFile, protect_inputs
+from treegauge.cli._options import engine_option, format_option, reading_options
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
 from treegauge.experiments.experiment import Corpus
 from treegauge.io import ReadOptions, read
-
-FORMATS = ("table", "markdown", "json", "csv", "latex")
 
 
 class Reproduce(click.Group):
@@ -84,7 +80,7 @@ def _command(experiment: Experiment) -> click.Command:
         help="Write the report (JSON, Markdown, figures) there; keep finished parts.",
     )
     @click.option("--resume", is_flag=True, help="Continue an interrupted run from the parts in FOLDER.")
-    @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
+    @format_option(("table", "markdown", "json", "csv", "latex"))
     @click.option(
         "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]"
     )

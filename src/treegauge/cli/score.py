@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import engine_option
-from treegauge.cli._files import INPUT, OUTPUT
-from treegauge.cli._group import Command
-from treegauge.cli._messages import as_typed
+from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
+    engine_option,
     jobs_option,
     match_words_option,
     named_systems,
     number_of_jobs,
-    on_error_options,
     on_mismatch_option,
-    reading_options,
+    output_option,
+    preset_option,
+    reading_both_options,
     stream_option,
     treebank_option,
 )
@@ -75,8 +74,7 @@ Examples:
               help="Metric hogenhout: also the Parse Base of GOLD's sentences under this grammar.")  # fmt: skip
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
-@click.option("-p", "--preset", type=INPUT, default=None, metavar="NAME|FILE",
-              help="What counts: name of a preset, or a .prm or .toml file. Default: the metric's own (see --list).")  # fmt: skip
+@preset_option("What counts: name of a preset, or a .prm or .toml file. Default: the metric's own (see --list).")
 @treebank_option
 @click.option("--show-preset", type=INPUT, is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (by default the one that -p names) and stop.")  # fmt: skip
@@ -125,11 +123,10 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
               help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, or evalb (EVALB's layout, "
               "printed from these counts).")  # fmt: skip
-@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.  [default: standard output]")
+@output_option("Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @stream_option
-@reading_options
-@on_error_options
+@reading_both_options
 @jobs_option("Number of processors for large files")
 @engine_option
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from treegauge.cli._files import INPUT, OUTPUT, OutputFile
-from treegauge.cli._group import Command
-from treegauge.cli._options import jobs_option, number_of_jobs, reading_options
+from treegauge.cli._group import INPUT, Command, OutputFile
+from treegauge.cli._options import format_option, jobs_option, number_of_jobs, output_option, reading_options
 from treegauge.cli._progress import status_line
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
@@ -39,7 +38,7 @@ Examples:
   treegauge parse parser.model sentences.txt -o out.mrg""",
 )
 @click.argument("treebank", type=INPUT)
-@click.option("-o", "--output", type=OUTPUT, metavar="FILE", help="Output file of the model; with --show or --export, of the text.")
+@output_option("Output file of the model; with --show or --export, of the text.", default=None)
 @click.option("--quick", is_flag=True, help="Two grammars instead of six: a third of the time, somewhat less accurate.")
 @click.option("--grammars", type=click.IntRange(1), metavar="N", help="How many grammars.  [default: 6]")
 @click.option(
@@ -63,9 +62,7 @@ Examples:
     "--grammar", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="--show, --export: which grammar."
 )
 @click.option("--level", type=click.IntRange(0), metavar="N", help="--show, --export: after how many rounds.  [default: all]")
-@click.option(
-    "--format", "form", type=click.Choice(("text", "nltk")), default="text", show_default=True, help="--export: the format."
-)
+@format_option(("text", "nltk"), "--export: the format.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each iteration.")
 @reading_options
 def command(

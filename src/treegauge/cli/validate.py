@@ -7,11 +7,9 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._files import INPUT
-from treegauge.cli._group import Command
-from treegauge.cli._inputs import sources_with_progress
-from treegauge.cli._messages import as_typed
-from treegauge.cli._options import reading_options, stream_option
+from treegauge.cli._group import INPUT, Command, as_typed
+from treegauge.cli._options import format_option, reading_options, stream_option
+from treegauge.cli._progress import sources_with_progress
 from treegauge.io import ReadOptions
 from treegauge.io.validation import FileReport, examine
 from treegauge.tables import number_of
@@ -39,10 +37,10 @@ Examples:
 @click.option(
     "--notes/--no-notes", default=True, show_default=True, help="Show oddities that are not errors, such as empty parses."
 )
-@click.option("--format", "how", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format.")
+@format_option(("text", "json"))
 @reading_options
 @stream_option
-def command(files: tuple[str, ...], most: int, notes: bool, how: str, options: ReadOptions, stream: bool) -> int:
+def command(files: tuple[str, ...], most: int, notes: bool, form: str, options: ReadOptions, stream: bool) -> int:
     """List the errors in FILE... (treebank files, directories, globs; - is stdin): all are counted, at most --max per file shown.
 
     Exit code 3 if there are any. Notes point out what is odd but not wrong: empty parses, words without tags, nodes without words,
@@ -53,7 +51,7 @@ def command(files: tuple[str, ...], most: int, notes: bool, how: str, options: R
     for report in reports:
         for error in report.errors:
             error.rephrase(as_typed)
-    click.echo(_as_json(reports) if how == "json" else "\n".join(_lines(reports, notes)))
+    click.echo(_as_json(reports) if form == "json" else "\n".join(_lines(reports, notes)))
     return 3 if any(report.n_errors for report in reports) else 0
 
 
