@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,9 @@ from treegauge.cli._group import SHARED, Command, full_help, treegauge
 
 def all_commands() -> Iterator[tuple[str, click.Command]]:
     for name in COMMANDS:
-        yield from below(name, importlib.import_module(f"treegauge.cli.{name.replace('-', '_')}").command)
+        command = treegauge.get_command(click.Context(treegauge), name)
+        assert command is not None
+        yield from below(name, command)
 
 
 def below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:

@@ -12,7 +12,7 @@ import treegauge.normalise
 from treegauge.errors import UsageError
 from treegauge.io import read
 from treegauge.normalise import STEPS, binarise, collapse_unaries, pipeline, strip_functions
-from treegauge.normalise.steps import ALIASES
+from treegauge.normalise.pipelines import ALIASES
 from treegauge.trees import Tree, Treebank
 
 TREE = Tree.parse("(S (NP-SBJ (-NONE- *)) (VP (VB go) (ADVP (RB now)) (NP-DIR (NN home)) (PP (IN in) (NP (NN May)))) (. .))")

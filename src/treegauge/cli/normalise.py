@@ -15,7 +15,7 @@ from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.io.sources import find_sources
 from treegauge.normalise import STEPS, pipeline
 from treegauge.normalise.continuous import GapCounts, add_gaps, count_gaps
-from treegauge.normalise.steps import ALIASES
+from treegauge.normalise.pipelines import ALIASES
 from treegauge.tables import number_of
 from treegauge.trees import Treebank
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         unmh,
         unmrl,
     )
-    from treegauge.normalise.pipelines import Pipeline, pipeline
+    from treegauge.normalise.pipelines import STEPS, Pipeline, pipeline
     from treegauge.normalise.pruning import (
         PUNCTUATION,
         TRACE_TAGS,
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
         remove_traces,
         sentence_length,
     )
-    from treegauge.normalise.steps import STEPS
 else:
     __getattr__ = lazy_names(__name__)
 

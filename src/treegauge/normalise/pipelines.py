@@ -1,4 +1,4 @@
-"""Pipelines of normalising steps, written as text: ``traces,functions,unaries:joined,binarise:right:h=2:v=1``.
+"""The normalising steps by name, and pipelines of them as text: ``traces,functions,unaries:joined,binarise:right:h=2:v=1``.
 
 Steps are separated by commas; after a step's name come its parameters, each after a colon, by position or as ``name=value``.
 A value in double quotes may hold commas, colons and blanks: ``punctuation:"$, $."``.
@@ -8,18 +8,274 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from functools import partial
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from treegauge.errors import UnknownName, UsageError
+from treegauge.normalise import annotation, labels, markovisation, pruning
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
-from treegauge.normalise.steps import ALIASES, STEPS, Step, Transform
+from treegauge.normalise.heads import head_rules
+from treegauge.presets import load_preset
+from treegauge.spelling import british
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.nltk import is_nltk_tree
 from treegauge.trees.treebank import pick_origins
+
+Transform = Callable[[Tree], Tree | None]
+StepValues = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a step: its name, its default as text, its meaning, and the function that turns text into a value."""
+
+    name: str
+    default: str
+    help: str
+    read: Callable[[str], Any]
+
+    def value(self, step: str, text: str) -> Any:
+        """The value that a text stands for; UsageError if it is not valid for this parameter of ``step``."""
+        try:
+            return self.read(text)
+        except ValueError:
+            raise UsageError(f"{step}:{self.name}={text} is not valid; {self.name} is {self.help}") from None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A named transform: ``do(values)`` is the function for these values of its parameters, ``undo(values)`` its inverse, if any.
+
+    A step that ``filters`` rejects whole trees and leaves the others unchanged.
+    """
+
+    name: str
+    help: str
+    do: Callable[[StepValues], Transform]
+    undo: Callable[[StepValues], Transform | None] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    filters: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The text of the step with all its parameters at their defaults."""
+        return ":".join([self.name, *(f"{parameter.name}={parameter.default}" for parameter in self.parameters)])
+
+
+def _choice(*choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(text)
+        return text
+
+    return read
+
+
+def _yes_or_no(text: str) -> bool:
+    return _choice("yes", "no")(text) == "yes"
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        number = int(text)
+        if number < least:
+            raise ValueError(text)
+        return number
+
+    return read
+
+
+def _siblings(text: str) -> int | None:
+    return None if text == "inf" else _at_least(0)(text)
+
+
+def _tags(named: Mapping[str, Collection[str]]) -> Callable[[str], Collection[str]]:
+    def read(text: str) -> Collection[str]:
+        if not text.split():
+            raise ValueError(text)
+        return named.get(text) or frozenset(text.split())
+
+    return read
+
+
+def _splits(text: str) -> Collection[str]:
+    named = {"usual": annotation.USUAL_SPLITS, "none": ()}
+    names = named.get(text, tuple(text.split()))
+    if not set(names) <= set(annotation.SPLITS) or not (names or text == "none"):
+        raise ValueError(text)
+    return names
+
+
+def _bound(transform: Callable[..., Tree | None]) -> Callable[[StepValues], Transform]:
+    """A function that passes the values of a step's parameters to a transform, as its arguments of the same names."""
+    return lambda values: partial(transform, **values) if values else transform
+
+
+_PUNCTUATION = pruning.PUNCTUATION
+_PUNCTUATION_TAGS = Parameter(
+    "tags", "ptb", f"{' or '.join(_PUNCTUATION)}, or tags in quotes with blanks between", _tags(_PUNCTUATION)
+)
+_TRACE_TAGS = _tags({"-NONE-": pruning.TRACE_TAGS})
+_ROOTS = "usual (empty, TOP, ROOT, S1, VROOT), or labels in quotes with blanks between"
+_DIRECTION = Parameter("direction", "right", "right, left or head", _choice(*get_args(markovisation.Direction)))
+_RULES = Parameter("rules", "collins", "the head rules: collins, left, right or a rule file", head_rules)
+_UPWARDS = "how many labels upwards a phrase remembers, itself included (a number from 1)"
+_SPLITS = f"usual, none, or names in quotes with blanks between, of {', '.join(annotation.SPLITS)}"
+
+_ALL = (
+    Step(
+        "traces",
+        "remove traces and the brackets they empty",
+        _bound(pruning.remove_traces),
+        parameters=(Parameter("tags", "-NONE-", "the tags of traces, in quotes with blanks between", _TRACE_TAGS),),
+    ),
+    Step(
+        "functions",
+        "cut function tags and indices from labels: NP-SBJ-1 becomes NP",
+        _bound(labels.strip_functions),
+        parameters=(
+            Parameter("tags", "yes", "whether preterminals are cut too (yes or no)", _yes_or_no),
+            Parameter("evalb", "no", "whether -LRB- is cut to the empty label, as EVALB does (yes or no)", _yes_or_no),
+        ),
+    ),
+    Step("features", "cut SPMRL features, ##...##, from labels", _bound(labels.strip_features)),
+    Step("redundant", "remove X -> X, a node over one child of its own label", _bound(labels.remove_redundant)),
+    Step(
+        "root",
+        "remove a root that only holds the sentence together",
+        _bound(labels.remove_root),
+        parameters=(Parameter("labels", "usual", _ROOTS, _tags({"usual": labels.ROOT_LABELS})),),
+    ),
+    Step(
+        "add-root",
+        "put a root on top",
+        _bound(labels.add_root),
+        _bound(labels.remove_added_root),
+        (Parameter("label", "TOP", "the new root's label", str),),
+    ),
+    Step(
+        "punctuation",
+        "drop punctuation by its tags, and the brackets this empties",
+        _bound(pruning.drop_punctuation),
+        parameters=(_PUNCTUATION_TAGS,),
+    ),
+    Step(
+        "attach-punctuation",
+        "put punctuation that hangs from the root below the lowest phrase around it",
+        _bound(attach_punctuation),
+    ),
+    Step(
+        "continuous",
+        "make trees with crossing branches continuous: raise what is outside a node's head block, or split a node into its blocks",
+        lambda values: raise_nodes if values["how"] == "raise" else split_nodes,
+        lambda values: merge_nodes if values["how"] == "split" else None,
+        (Parameter("how", "raise", "raise, or split (VP*1 VP*2), which can be undone", _choice("raise", "split")),),
+    ),
+    Step("empty", "drop brackets over no word, recursively", _bound(pruning.drop_empty)),
+    Step(
+        "double",
+        "one bracket for each span, with all its labels: NP over NX becomes NP+NX",
+        _bound(pruning.drop_double),
+        lambda values: pruning.expand_unaries,
+    ),
+    Step("one-word", "drop brackets over one word (tags stay)", _bound(pruning.drop_one_word)),
+    Step(
+        "hogenhout",
+        "punctuation, empty, double, one-word, as Hogenhout & Matsumoto 1996",
+        lambda values: partial(pruning.hogenhout, tags=values["tags"], one_word=values["one-word"]),
+        parameters=(_PUNCTUATION_TAGS, Parameter("one-word", "yes", "whether one-word brackets go (yes or no)", _yes_or_no)),
+    ),
+    Step(
+        "preset",
+        "what counts for a score: words and phrases that the preset deletes go, labels are cut",
+        _bound(pruning.apply_preset),
+        parameters=(Parameter("preset", "collins", "a preset or a .prm or .toml file", load_preset),),
+    ),
+    Step(
+        "unaries",
+        "collapse unary chains; a joined label (S+VP) can be undone",
+        _bound(pruning.collapse_unaries),
+        lambda values: pruning.expand_unaries if values["keep"] == "joined" else None,
+        (
+            Parameter("keep", "top", "the label that is kept: top, bottom or joined", _choice(*get_args(pruning.Keep))),
+            Parameter("tags", "yes", "whether a chain over one word collapses into its tag (yes or no)", _yes_or_no),
+        ),
+    ),
+    Step(
+        "parents",
+        "annotate phrases with the labels above them: NP^S",
+        _bound(markovisation.annotate_parents),
+        lambda values: markovisation.remove_parents,
+        (
+            Parameter("v", "2", _UPWARDS, _at_least(1)),
+            Parameter("tags", "no", "whether preterminals are annotated too (yes or no)", _yes_or_no),
+        ),
+    ),
+    Step(
+        "binarise",
+        "at most two children to a node: (VP a b c) becomes (VP a (VP|a b c))",
+        _bound(markovisation.binarise),
+        lambda values: markovisation.unbinarise,
+        (
+            _DIRECTION,
+            Parameter("h", "2", "how many siblings a new node remembers (a number from 0, or inf)", _siblings),
+            Parameter("v", "1", _UPWARDS, _at_least(1)),
+            _RULES,
+        ),
+    ),
+    Step(
+        "xcont",
+        "Goodman's binarisation: (X a b c) becomes (X a (X_Cont b c))",
+        _bound(markovisation.binarise_goodman),
+        lambda values: markovisation.unbinarise_goodman,
+    ),
+    Step(
+        "annotate",
+        "split labels by context as Klein & Manning 2003 do, and binarise; reads the function tags and cuts them",
+        _bound(annotation.annotate),
+        lambda values: markovisation.unbinarise,
+        (
+            _DIRECTION,
+            Parameter("h", "1", "how many siblings a new node remembers (a number from 0)", _at_least(0)),
+            Parameter("v", "2", _UPWARDS, _at_least(1)),
+            Parameter("splits", "usual", _SPLITS, _splits),
+            _RULES,
+        ),
+    ),
+    Step(
+        "mrl",
+        "Sima'an's right linearisation (MRL parser), the same as xcont",
+        _bound(markovisation.mrl),
+        lambda values: markovisation.unmrl,
+    ),
+    Step(
+        "mh",
+        "Sima'an's MH parser: no unaries, mother and head tag in the labels, linearised around heads; it needs the function tags "
+        "for telling complements and cuts them; undone to the unary-free tree",
+        _bound(markovisation.mh),
+        lambda values: markovisation.unmh,
+        (_RULES,),
+    ),
+    Step(
+        "length",
+        "keep only sentences of at most N words, traces not counted",
+        _bound(pruning.keep_short),
+        parameters=(Parameter("longest", "40", "a number of words (from 0)", _at_least(0)),),
+        filters=True,
+    ),
+)
+STEPS: dict[str, Step] = {step.name: step for step in _ALL}
+"""Every step by name, in the usual order of application."""
+
+ALIASES: dict[str, tuple[str, str]] = {
+    "goodman": ("traces,unaries:top,xcont", "Goodman 1996, section 5.2.1"),
+    "freval": ("traces,functions,redundant", "the cleaning of Bastings & Sima'an 2014, section 4"),
+}
+"""Name -> the pipeline that it stands for, and the source of that."""
 
 _PIECE = re.compile(r'"[^"]*"|[^"]')
 _COUNTING: dict[Transform, Callable[[Tree, Counter[str]], Tree]] = {
@@ -199,13 +455,10 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _bind(name: str, arguments: Iterable[str]) -> BoundStep:
-    if name not in STEPS and name:
-        from treegauge.spelling import british
-
-        name = british(name)
+    if not name:
+        raise UsageError("a step without a name: commas separate steps, as in traces,functions")
+    name = british(name)
     if name not in STEPS:
-        if not name:
-            raise UsageError("a step without a name: commas separate steps, as in traces,functions")
         raise UnknownName("normalising step", name, [*STEPS, *ALIASES])
     step = STEPS[name]
     values = {parameter.name: parameter.default for parameter in step.parameters}

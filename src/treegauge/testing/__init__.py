@@ -7,6 +7,13 @@
 
 from __future__ import annotations
 
-from treegauge.testing.strategies import discontinuous_trees, labels, treebanks, trees, words
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.testing.strategies import discontinuous_trees, labels, treebanks, trees, words
+else:
+    __getattr__ = lazy_names(__name__)
 
 __all__ = ["discontinuous_trees", "labels", "treebanks", "trees", "words"]
