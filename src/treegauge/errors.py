@@ -32,29 +32,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = [
-    "BracketError",
-    "CheckFailed",
-    "Discontinuous",
-    "EncodingError",
-    "EngineError",
-    "FormatError",
-    "GrammarError",
-    "InputError",
-    "MismatchError",
-    "MissingExtra",
-    "ModelError",
-    "NoParse",
-    "NoTree",
-    "RequestError",
-    "ShardFailed",
-    "TooLong",
-    "TreegaugeError",
-    "UnknownName",
-    "UsageError",
-    "WriteError",
-]
-
 
 class TreegaugeError(Exception):
     """The base of all errors that treegauge raises on purpose."""

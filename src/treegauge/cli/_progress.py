@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ from treegauge.io.sources import LeftOut, ReadOptions, Source, find_sources
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:
+    from treegauge.humancheck.results import CheckedSystems
+    from treegauge.significance.paired_comparison import CompareOptions
     from treegauge.trees.treebank import Treebank
 
 _SECONDS_BEFORE_BAR = 1.0
@@ -100,8 +102,8 @@ class _Bar:
 _MEGABYTE = 1 << 20
 
 
-def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tuple[Treebank, list[Treebank]]:
-    """The treebank and each system's trees, read two files at a time; a file without trees is refused.
+def gold_and_tests(gold: str, systems: Mapping[str, str], options: ReadOptions) -> tuple[Treebank, dict[str, Treebank]]:
+    """The treebank and the trees of each system by name, read two files at a time; a file without trees is refused.
 
     If a file has another number of trees than the treebank, but as many lines as it has sentences, each line is read as a sentence,
     and a blank line as a failed parse, as ``score`` does.
@@ -110,18 +112,28 @@ def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tup
 
     from treegauge.io import read
 
-    paths = [gold, *tests]
+    paths = [gold, *systems.values()]
     with ThreadPoolExecutor(2) as pool:
-        banks = list(pool.map(read, paths, [options.of_gold, *[options] * len(tests)]))
+        banks = list(pool.map(read, paths, [options.of_gold, *[options] * len(systems)]))
     for number, (path, bank) in enumerate(zip(paths, banks, strict=True)):
         if not len(bank):
             side = "test" if number else "gold"
             raise InputError(f"no trees in the {side} file", path=path, advice="Nothing was compared.")
     gold_bank, *others = banks
-    return gold_bank, [
-        bank if len(bank) == len(gold_bank) else _line_by_line(path, options, len(gold_bank)) or bank
-        for path, bank in zip(tests, others, strict=True)
-    ]
+    return gold_bank, {
+        name: bank if len(bank) == len(gold_bank) else _line_by_line(path, options, len(gold_bank)) or bank
+        for (name, path), bank in zip(systems.items(), others, strict=True)
+    }
+
+
+def checked_by_people(
+    gold: str, systems: Mapping[str, str], options: ReadOptions, how: CompareOptions, store: str
+) -> CheckedSystems:
+    """The systems with the judgements of a human check in a store."""
+    from treegauge.humancheck.results import checked_systems, plan_for
+
+    plan = plan_for(how.metrics, how.preset or "default", how.match_words, treebank=how.treebank)
+    return checked_systems(*gold_and_tests(gold, systems, options), store, plan)
 
 
 def _line_by_line(path: str, options: ReadOptions, n_sentences: int) -> Treebank | None:

@@ -140,9 +140,7 @@ def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict
     from treegauge.cli._progress import gold_and_tests
     from treegauge.humancheck.questions import build_check
 
-    systems = named_systems(tests)
-    gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
-    return build_check(gold_bank, dict(zip(systems, banks, strict=True)), _plan(settings))
+    return build_check(*gold_and_tests(gold, named_systems(tests), options), _plan(settings))
 
 
 def _plan(settings: dict[str, Any]) -> CheckPlan:

@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -224,19 +224,30 @@ def _tag(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
 
 def _paired_columns(gold: MarkFile, test: MarkFile) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """The gold and test marks of each sentence; at the end, an error if words differ or one file has more sentences."""
-    numbers, other_words = [0, 0], ""
-    for pair in itertools.zip_longest(gold, test):
-        ours, theirs = pair
-        numbers = [number + (sentence is not None) for number, sentence in zip(numbers, pair, strict=True)]
-        if ours is not None and theirs is not None:
-            if ours.words != theirs.words and not other_words:
-                other_words = f"sentence {numbers[0]} of {gold.name} and {test.name} has other words: {' '.join(ours.words)[:60]}"
-            if not other_words:
-                yield ours.columns[0], theirs.columns[0]
-    if numbers[0] != numbers[1]:
-        raise MismatchError(f"{gold.name} has {numbers[0]} sentences and {test.name} has {numbers[1]}")
+    other_words = ""
+    pairs = _side_by_side(gold, test, lambda ours, theirs: f"{gold.name} has {ours} sentences and {test.name} has {theirs}")
+    for number, (ours, theirs) in enumerate(pairs, 1):
+        if ours.words != theirs.words and not other_words:
+            other_words = f"sentence {number} of {gold.name} and {test.name} has other words: {' '.join(ours.words)[:60]}"
+        if not other_words:
+            yield ours.columns[0], theirs.columns[0]
     if other_words:
         raise MismatchError(other_words)
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def _side_by_side(first: Iterable[A], second: Iterable[B], unequal: Callable[[int, int], str]) -> Iterator[tuple[A, B]]:
+    """The items of two files side by side; at the end, an error with the message for their numbers if these differ."""
+    numbers = [0, 0]
+    for pair in itertools.zip_longest(first, second):
+        numbers = [number + (item is not None) for number, item in zip(numbers, pair, strict=True)]
+        if numbers[0] == numbers[1]:
+            yield pair
+    if numbers[0] != numbers[1]:
+        raise MismatchError(unequal(*numbers))
 
 
 def _rates(scores: Any, category: str | None) -> dict[str, Any]:
@@ -277,11 +288,6 @@ def _all_given(
     path: str, reader: Callable[[Iterable[str], str], Iterator[Any]], sentences: ChunkFile
 ) -> Iterator[tuple[ChunkedSentence, Any]]:
     """Each sentence with the entry of a file for it; an error at the end if their numbers differ."""
-    numbers = [0, 0]
     with click.open_file(path, encoding="utf-8") as lines:
-        for pair in itertools.zip_longest(sentences, reader(lines, path)):
-            numbers = [number + (item is not None) for number, item in zip(numbers, pair, strict=True)]
-            if numbers[0] == numbers[1]:
-                yield pair
-    if numbers[0] != numbers[1]:
-        raise MismatchError(f"{path} is for {numbers[1]} sentences, the test file has {numbers[0]}")
+        entries = reader(lines, path)
+        yield from _side_by_side(sentences, entries, lambda n, given: f"{path} is for {given} sentences, the test file has {n}")

@@ -21,7 +21,7 @@ from treegauge.cli._options import (
     report_problems,
     resampling_options,
 )
-from treegauge.cli._progress import gold_and_tests, progress
+from treegauge.cli._progress import checked_by_people, progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -166,13 +166,7 @@ def _of_trees(
 
     if len(systems) < 2:
         raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")
-    checked = None
-    if store is not None:
-        from treegauge.humancheck.results import checked_systems, plan_for
-
-        bank, banks = gold_and_tests(gold, list(systems.values()), options)
-        plan = plan_for(how.metrics, how.preset or "default", how.match_words, treebank=how.treebank)
-        checked = checked_systems(bank, dict(zip(systems, banks, strict=True)), store, plan)
+    checked = None if store is None else checked_by_people(gold, systems, options, how, store)
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         judgements = checked.judgements if checked else None
         scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)

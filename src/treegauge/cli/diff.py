@@ -87,13 +87,10 @@ def command(
     form = _form(form, output)
     if len(tests) > 2:
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
-    systems = named_systems(tests) if len(tests) == 2 else dict(zip(("test",), tests, strict=True))
-    gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
+    systems = named_systems(tests) if len(tests) == 2 else {"test": tests[0]}
+    gold_bank, banks = gold_and_tests(gold, systems, options)
     rules = load_preset(preset, treebank)
-    compared = [
-        TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words)
-        for name, bank in zip(systems, banks, strict=True)
-    ]
+    compared = [TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words) for name, bank in banks.items()]
     chosen = [number - 1 for number in sentences] or None
     columns = width or shutil.get_terminal_size((100, 24)).columns
     charset: Charset = "ascii" if ascii_only or (output == "-" and not prints_unicode(sys.stdout)) else "unicode"

@@ -22,7 +22,7 @@ from treegauge.cli._options import (
     report_problems,
     resampling_options,
 )
-from treegauge.cli._progress import gold_and_tests, progress
+from treegauge.cli._progress import checked_by_people, progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 
@@ -146,13 +146,7 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, A
 def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, chosen: Mapping[str, Any]) -> Report:
     from treegauge.reports import reporting
 
-    checked = None
-    if chosen["store"]:
-        from treegauge.humancheck.results import checked_systems, plan_for
-
-        bank, banks = gold_and_tests(gold, list(systems.values()), options)
-        plan = plan_for((), how.preset or "default", how.match_words, treebank=how.treebank)
-        checked = checked_systems(bank, dict(zip(systems, banks, strict=True)), chosen["store"], plan)
+    checked = checked_by_people(gold, systems, options, how, chosen["store"]) if chosen["store"] else None
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         return reporting.report(
             gold,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 _RECORD = 499
@@ -115,18 +116,10 @@ def _records(data: bytes) -> Iterator[bytes]:
             yield line[start : start + _RECORD].partition(b"\0")[0]
 
 
-def _equal_labels(parameters: Parameters, value: bytes) -> Parameters | None:
+def _add_pair(name: str, parameters: Parameters, value: bytes) -> Parameters | None:
     match value.split():
         case [first, second]:
-            return parameters._replace(equal_labels=(*parameters.equal_labels, (first, second)))
-        case _:
-            return None
-
-
-def _equal_words(parameters: Parameters, value: bytes) -> Parameters | None:
-    match value.split():
-        case [first, second]:
-            return parameters._replace(equal_words=(*parameters.equal_words, (first, second)))
+            return parameters._replace(**{name: (*getattr(parameters, name), (first, second))})
         case _:
             return None
 
@@ -139,8 +132,8 @@ KEYWORDS: dict[bytes, Callable[[Parameters, bytes], Parameters | None]] = {
     b"DELETE_LABEL": lambda p, value: p._replace(delete_labels=(*p.delete_labels, value)),
     b"DELETE_LABEL_FOR_LENGTH": lambda p, value: p._replace(delete_labels_for_length=(*p.delete_labels_for_length, value)),
     b"QUOTE_LABEL": lambda p, value: p._replace(quote_labels=(*p.quote_labels, value)),
-    b"EQ_LABEL": _equal_labels,
-    b"EQ_WORD": _equal_words,
+    b"EQ_LABEL": partial(_add_pair, "equal_labels"),
+    b"EQ_WORD": partial(_add_pair, "equal_words"),
 }
 """Keyword -> the parameters changed by a value; ``None`` if the keyword needs exactly two words and the value has not two."""
 
