@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from treegauge import alignment, io
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.compact_rows import CompactRows
 from treegauge.metrics.hogenhout import Hogenhout, comparative_rows
 from treegauge.metrics.matching import partners
 from treegauge.metrics.parseval import Parseval
@@ -66,8 +65,8 @@ class Data:
     def swapped(self, rng: np.random.Generator) -> Data:
         """The data with the two parses of each sentence swapped with probability one half."""
         swap = rng.integers(0, 2, len(self)).astype(bool)[:, np.newaxis]
-        a, b = (columns.floats() for columns in self.paired.columns)
-        columns = CompactRows.of(np.where(swap, b, a)), CompactRows.of(np.where(swap, a, b))
+        a, b = self.paired.columns
+        columns = np.where(swap, b, a), np.where(swap, a, b)
         cells = {name: np.where(swap, rows[:, [0, 2, 1, 3]], rows) for name, rows in self.cells.items()}
         return Data(PairedColumns(self.paired.names, columns, self.paired.rates_of, self.paired.exact), cells)
 
@@ -93,7 +92,7 @@ def outcomes(data: Data, seed: int, truth: dict[Name, float]) -> Iterator[tuple[
     """The outcome of every test on one data set: whether it rejects, and whether each interval holds the true difference."""
     names = data.paired.names
     tested = randomisation(data.paired, rounds=ROUNDS, seed=seed)
-    sentence_values = [data.paired.rates_of(columns.floats()) for columns in data.paired.columns]
+    sentence_values = [data.paired.rates_of(columns) for columns in data.paired.columns]
     drawn = bootstrap(data.paired, rounds=ROUNDS, seed=seed)
     for name in NAMES:
         label = " ".join(name)
