@@ -28,7 +28,8 @@ def explanation(name: str) -> str:
 def _lines(name: str, metric: Metric) -> Iterator[str]:
     yield f"{name}: {metric.summary}"
     yield ""
-    yield from _prose(metric)
+    # The description in the source, without its doctest.
+    yield _plain((inspect.getdoc(type(metric)) or "").partition(">>>")[0].rstrip())
     yield ""
     result = score(_GOLD, _TEST, name)
     yield "An example:"
@@ -46,12 +47,6 @@ def _lines(name: str, metric: Metric) -> Iterator[str]:
         yield f"How to set them, after colons, as in {metric.name}:{next(iter(metric.option_words().values())).examples[0]}:"
         yield from (f"  {words.meaning}" for words in metric.option_words().values())
     yield f"Papers: {'; '.join(map(str, references_of(name)))}"
-
-
-def _prose(metric: Metric) -> Iterator[str]:
-    """The description in the source, without its doctest."""
-    text = inspect.getdoc(type(metric)) or ""
-    yield _plain(text.partition(">>>")[0].rstrip())
 
 
 def _plain(text: str) -> str:

@@ -280,15 +280,6 @@ def rank_sentences(wrong: Int64) -> list[int]:
     return order[total[order] > 0].tolist()
 
 
-def _short_place(place: str) -> str:
-    """The place of a sentence without its folder.
-
-    >>> _short_place("data/gum/dev.mrg:12")
-    'dev.mrg:12'
-    """
-    return PurePath(place).name
-
-
 class _SentenceEncoder:
     """An encoder that makes a JSON document of each sentence; labels are numbered in the order of their first use."""
 
@@ -328,7 +319,7 @@ class _SentenceEncoder:
         sentence = int(first.index[row])
         return {
             "n": self.numbers[sentence] + 1,
-            "p": _short_place(self.gold.place(sentence)),
+            "p": PurePath(self.gold.place(sentence)).name,
             "g": self._tree(self.gold, self._of_gold, sentence),
             "t": [self._system(system, row, sentence) for system in self.banks],
         }
@@ -394,6 +385,8 @@ _FRAGMENTS, _DISCONTINUOUS = "freval", "discontinuous"
 _BREAKDOWNS = ("labels", "confusions", "lengths", "crossings", "errors")
 _BY_GAPS = ("fan-outs", "gap-degrees")
 """The breakdowns for discontinuous trees only."""
+_NOT_OF_TREES = ("punctuation", "evalb")
+"""The kinds of notes that are not about trees."""
 _CONTINUOUS_ONLY = "errors"
 """The breakdown for continuous trees only."""
 
@@ -598,13 +591,8 @@ def _with_few_trees(report: Report, scores: Mapping[str, Result], most: int, kep
         marks=marks,
         sentences=replace(sentences, differing=len(order), compared=len(kept)),
         numbers=tuple(numbers),
-        kept_notes={system: _notes_on_trees(result) for system, result in scores.items()},
+        kept_notes={system: [note for note in result.notes if note.kind not in _NOT_OF_TREES] for system, result in scores.items()},
     )
-
-
-def _notes_on_trees(result: Result) -> list[Note]:
-    """The notes of a result, except those about punctuation and about EVALB."""
-    return [note for note in result.notes if note.kind not in ("punctuation", "evalb")]
 
 
 def _without_trees(report: Report, scores: Mapping[str, Result], reason: str) -> Report:

@@ -253,10 +253,14 @@ def _crop_together(trees: Sequence[MarkedTree]) -> list[MarkedTree]:
 def _cut_at(marked: MarkedTree, span: tuple[int, int]) -> MarkedTree:
     """The tree cut at the highest node over a span."""
     nodes = enumerate(marked.tree.nodes_with_spans())
-    number, best = next((number, node) for number, (node, start, end) in nodes if (start, end) == span)
-    marks = {node - number: mark for node, mark in marked.marks.items() if number <= node < number + best.size}
-    asked, near = ((start - span[0], end - span[0]) for start, end in (marked.asked, marked.near))
-    return MarkedTree(best, marks, asked, near)
+    return _part(marked, *next((number, node, start) for number, (node, start, end) in nodes if (start, end) == span))
+
+
+def _part(marked: MarkedTree, number: int, node: Tree, first: int) -> MarkedTree:
+    """The part below a node, given its number and its first word."""
+    marks = {other - number: mark for other, mark in marked.marks.items() if number <= other < number + node.size}
+    asked, near = ((start - first, end - first) for start, end in (marked.asked, marked.near))
+    return MarkedTree(node, marks, asked, near)
 
 
 def _crop(marked: MarkedTree) -> MarkedTree:
@@ -265,11 +269,7 @@ def _crop(marked: MarkedTree) -> MarkedTree:
     for index, (node, start, end) in enumerate(marked.tree.nodes_with_spans()):
         if start <= marked.near[0] and marked.near[1] <= end and end - start > marked.near[1] - marked.near[0]:
             best, number, first = node, index, start
-    if marked.tree.width <= _SMALL or best is marked.tree:
-        return marked
-    marks = {node - number: mark for node, mark in marked.marks.items() if number <= node < number + best.size}
-    asked, near = ((start - first, end - first) for start, end in (marked.asked, marked.near))
-    return MarkedTree(best, marks, asked, near)
+    return marked if marked.tree.width <= _SMALL or best is marked.tree else _part(marked, number, best, first)
 
 
 def _nodes_to_fold(marked: MarkedTree) -> frozenset[int]:
