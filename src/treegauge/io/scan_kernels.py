@@ -3,9 +3,9 @@
 It gives the same columns as :mod:`treegauge.io.bracketed_columns`. Text that is not plain (brackets that do not balance, a blank
 between a bracket and its label, a zero byte) is left to the NumPy reader.
 
-Labels and words have a table each, three arrays: a row of ``slots`` is a key and a number plus one (0: free); ``starts`` has the
-beginning of the bytes of each number in ``pool`` (the next entry is their end). A string of one to seven bytes is its own key; the
-key of any other is a hash, and then the bytes are compared.
+Labels and words have a table each, four arrays: a row of ``slots`` is a key and a number plus one (0: free); ``starts`` has the
+beginning of the bytes of each number in ``pool`` (the next entry is their end); and the pool's eights, the eight bytes from each
+byte on as a number. A string of one to seven bytes is its own key; the key of any other is a hash, and then the bytes are compared.
 """
 
 from __future__ import annotations
@@ -76,20 +76,27 @@ def _long_key(mixed: Any, rest: Any, size: Any) -> Any:
 
 
 @scoring_inline
-def _number(text: Array, begin: int, end: int, key: Any, seed: Any, slots: Array, starts: Array, pool: Array, count: int) -> Any:
+def _home(key: Any, seed: Any, slots: Array) -> Any:
+    """The slot where the search for a key begins."""
+    return np.int64(((key ^ (key >> _31)) * seed) >> _32) & (len(slots) - 1)
+
+
+@scoring_inline
+def _number(text: Array, eights: Array, begin: int, end: int, key: Any, seed: Any, table: Any, count: int) -> Any:
     """The number of a string; a new one gets the number ``count``, or -1 if there is no room for it."""
-    slot = np.int64(((key ^ (key >> _31)) * seed) >> _32) & (len(slots) - 1)
+    slots, starts, pool, pool_eights = table
+    slot = _home(key, seed, slots)
     while slots[slot, 1] != _NOTHING:
         if slots[slot, 0] == key:
             found = np.int64(slots[slot, 1]) - 1
             if 0 < end - begin < 8:
                 return found
             shift = starts[found] - begin
-            place = begin
             if starts[found + 1] - shift == end:
-                while place < end and text[place] == pool[place + shift]:
-                    place += 1
-                if place == end:
+                place, last = begin, end - 8
+                while place < last and eights[place] == pool_eights[place + shift]:
+                    place += 8
+                if begin == end or (place >= last and eights[last] == pool_eights[last + shift]):
                     return found
         slot = (slot + 1) & (len(slots) - 1)
     shift = starts[count] - begin
@@ -103,23 +110,53 @@ def _number(text: Array, begin: int, end: int, key: Any, seed: Any, slots: Array
     return count
 
 
+@scoring_inline
+def _number_words(
+    text: Array, eights: Array, waiting: Array, size: int, seed: Any, words: Any, count: int, numbers: Array, first: int
+) -> Any:
+    """Number the words of a tree; return the number of distinct words, or -1 if there is no room for a new one.
+
+    All slots are looked at before any is compared: the processor then fetches many entries of the large table at the same time.
+    """
+    for place in range(size):
+        waiting[3, place] = words[0][_home(waiting[0, place], seed, words[0]), 1]
+    for place in range(size):
+        begin, end = np.int64(waiting[1, place]), np.int64(waiting[2, place])
+        number = _number(text, eights, begin, end, waiting[0, place], seed, words, count)
+        if number < 0:
+            return -1
+        count += number == count
+        numbers[0, first + place] = number
+    return count
+
+
 @scoring_kernel
 def scan(
-    text: Array, eights: Array, first_line: int, kinds: Array, seed: Any, columns: Any, labels: Any, words: Any, state: Array
+    text: Array,
+    eights: Array,
+    first_line: int,
+    kinds: Array,
+    seed: Any,
+    columns: Any,
+    labels: Any,
+    words: Any,
+    waiting: Array,
+    state: Array,
 ) -> int:
     """Read the complete trees of a text, and return 0; 1 if the text is not plain, 2 if a table is full.
 
-    ``eights`` has the eight bytes from each byte on; ``seed`` is a random odd number. ``columns`` is three arrays: rows of the
+    ``eights`` are those of the text; ``seed`` is a random odd number. ``columns`` is three arrays: rows of the
     first are label, start, end and parent of the nodes; of the second word, tag and above of the tokens; of the third the numbers
     of nodes and tokens and the line of the trees. ``labels`` and ``words`` are tables. ``state`` has the numbers of labels and of
     distinct words in them, and becomes: these; the same without an incomplete tree; bytes used; nodes; tokens; trees; whether a
     bracket at the margin is nested; brackets left open; whether a closing bracket follows a blank.
+
+    Words are looked up at the end of their tree, all at once; ``waiting`` has room for the key, beginning and end of each of them,
+    and for what is found in its slot.
     """
     nodes, tokens, trees = columns
-    label_slots, label_starts, label_pool = labels
-    word_slots, word_starts, word_pool = words
     n_labels, n_distinct = state[0], state[1]
-    labels_before, distinct_before = n_labels, n_distinct
+    labels_before = n_labels
     n_nodes = n_words = n_trees = first_node = first_word = 0
     current = -1  # the innermost open node, counted from the tree's first
     depth = used = nested = loose = place = 0
@@ -136,7 +173,7 @@ def scan(
                 return 1  # ( NP (...: a blank between a bracket and its label
             if depth == 0:
                 first_node, first_word, tree_line = n_nodes, n_words, line
-                labels_before, distinct_before = n_labels, n_distinct
+                labels_before = n_labels
             elif place > 0 and text[place - 1] == 10:
                 nested = 1
             begin = place + 1
@@ -144,7 +181,7 @@ def scan(
             if place == len(text):  # perhaps the text continues within the label, as below within a word
                 depth += 1
                 break
-            number = _number(text, begin, place, key, seed, label_slots, label_starts, label_pool, n_labels)
+            number = _number(text, eights, begin, place, key, seed, labels, n_labels)
             if number < 0:
                 return 2
             n_labels += number == n_labels
@@ -163,11 +200,9 @@ def scan(
             ):
                 end, key = _atom(text, eights, begin, kinds)
                 if end < len(text) and text[end] == 41:
-                    word = _number(text, begin, end, key, seed, word_slots, word_starts, word_pool, n_distinct)
-                    if word < 0:
-                        return 2
-                    n_distinct += word == n_distinct
-                    tokens[0, n_words], tokens[1, n_words], tokens[2, n_words] = word, number, n_nodes - first_node
+                    row = n_words - first_word
+                    waiting[0, row], waiting[1, row], waiting[2, row] = key, np.uint64(begin), np.uint64(end)
+                    tokens[1, n_words], tokens[2, n_words] = number, n_nodes - first_node
                     n_words += 1
                     nodes[2, n_nodes] = n_words - first_word
                     n_nodes += 1
@@ -193,6 +228,9 @@ def scan(
             place += 1
             last_event = 0
             if depth == 0:
+                n_distinct = _number_words(text, eights, waiting, n_here, seed, words, n_distinct, tokens, first_word)
+                if n_distinct < 0:
+                    return 2
                 trees[0, n_trees], trees[1, n_trees], trees[2, n_trees] = n_nodes - first_node, n_here, tree_line
                 n_trees += 1
                 used = place
@@ -203,18 +241,15 @@ def scan(
             place, key = _atom(text, eights, begin, kinds)
             if place == len(text):
                 break
-            number = _number(text, begin, place, key, seed, word_slots, word_starts, word_pool, n_distinct)
-            if number < 0:
-                return 2
-            n_distinct += number == n_distinct
-            tokens[0, n_words] = number
+            row = n_words - first_word
+            waiting[0, row], waiting[1, row], waiting[2, row] = key, np.uint64(begin), np.uint64(place)
             tokens[1, n_words] = -1
             tokens[2, n_words] = current
             n_words += 1
             last_event = 2 if last_event == 1 else 0
     state[0], state[1] = n_labels, n_distinct
     if depth > 0:  # the incomplete tree will be read again
-        n_nodes, n_words, n_labels, n_distinct = first_node, first_word, labels_before, distinct_before
+        n_nodes, n_words, n_labels = first_node, first_word, labels_before
     state[2], state[3], state[4], state[5], state[6], state[7] = n_labels, n_distinct, used, n_nodes, n_words, n_trees
     state[8], state[9], state[10] = nested, depth, loose
     return 0

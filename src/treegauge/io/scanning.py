@@ -10,6 +10,7 @@ import os
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.io.bracketed_columns import Columns, NameNumbers, Names, TreeColumns
 from treegauge.io.scan_kernels import scan
@@ -31,19 +32,25 @@ _FULL = 2
 _FEW = 256
 
 
+def _eights(data: Bytes) -> NDArray[np.uint64]:
+    """The eight bytes from each byte on, as a number; the array shares its memory with the bytes."""
+    return np.ndarray((max(len(data) - 7, 0),), np.uint64, data.data, strides=(1,))
+
+
 class _Table:
     """Strings that the scanner knows, and the number that each has among the names; a last -1 is for -1."""
 
     def __init__(self, size: int, known: NameNumbers) -> None:
         self._known = known
-        self.arrays = np.zeros((2 * size, 2), np.uint64), np.zeros(size + 1, np.int64), np.zeros(16 * size, np.uint8)
+        pool = np.zeros(16 * size, np.uint8)
+        self.arrays = np.zeros((2 * size, 2), np.uint64), np.zeros(size + 1, np.int64), pool, _eights(pool)
         self._numbers: Int32 = np.full(size + 1, -1, np.int32)
         self._count = 0
         self._is_same = True
 
     def new_strings(self, count: int) -> list[bytes]:
         """The strings up to number ``count`` that have no name yet."""
-        _, starts, pool = self.arrays
+        _, starts, pool, _ = self.arrays
         first = self._count
         bounds: list[int] = (starts[first : count + 1] - starts[first]).tolist()
         text = pool[starts[first] : starts[count]].tobytes()
@@ -68,7 +75,7 @@ class CompiledScanner:
         self._names = names
         self.is_loose = False
         """Whether a blank stands before a closing bracket of the last text."""
-        self._reset(1 << 16)
+        self._reset(1 << 18)
 
     def _reset(self, size: int) -> None:
         """Begin with empty tables for so many strings."""
@@ -84,13 +91,14 @@ class CompiledScanner:
         ``utf8``: text that is not UTF-8 is not plain.
         """
         data = np.frombuffer(text, dtype=np.uint8)
-        most = text.count(b"(") + 1
+        most = int(np.count_nonzero(data == ord("("))) + 1
         if 3 * most > len(text) + _FEW:  # mostly brackets without labels, not worth tables for so many names
             return None
-        eights = np.ndarray((max(len(text) - 7, 0),), np.uint64, data.data, strides=(1,))
         nodes, tokens, trees = np.empty((4, most), np.int32), np.empty((3, most), np.int32), np.empty((3, most), np.int64)
-        columns, state = (nodes, tokens, trees), self._state
-        failed = scan(data, eights, first_line, _KINDS, _SEED, columns, self._labels.arrays, self._words.arrays, state)
+        columns, waiting, state = (nodes, tokens, trees), np.empty((4, most), np.uint64), self._state
+        failed = scan(
+            data, _eights(data), first_line, _KINDS, _SEED, columns, self._labels.arrays, self._words.arrays, waiting, state
+        )
         if failed == _FULL:
             self._reset(4 * self._size)
             return self.scan(text, path, first_line, is_last=is_last, may_nest=may_nest, utf8=utf8)

@@ -55,7 +55,7 @@ class ExactSum:
         self._add_counts(other._counts)
         for column, floats in enumerate(other._floats):
             if floats is not None:
-                self._floats[column] = _exact_parts([*(self._floats[column] or ()), *floats])
+                self._floats[column] = _exact_parts(np.array([*(self._floats[column] or ()), *floats]))
 
     def values(self) -> list[Any]:
         """The sums; those of columns to which floats were added are floats."""
@@ -70,8 +70,8 @@ class ExactSum:
         # Below this bound, every partial sum of whole numbers is exact.
         whole = (np.rint(rows) == rows).all(axis=0) & (np.abs(rows).sum(axis=0) < 1 << 53)
         for column, (is_whole, total) in enumerate(zip(whole.tolist(), sums.tolist(), strict=True)):
-            added = [total] if is_whole else rows[:, column].tolist()
-            self._floats[column] = _exact_parts([*(self._floats[column] or ()), *added])
+            added = [total] if is_whole else rows[:, column]
+            self._floats[column] = _exact_parts(np.concatenate([self._floats[column] or [], added]))
 
 
 def _sum(ours: Any, theirs: Any) -> Any:
@@ -79,13 +79,17 @@ def _sum(ours: Any, theirs: Any) -> Any:
     return theirs if isinstance(ours, int) and ours == 0 else ours if isinstance(theirs, int) and theirs == 0 else ours + theirs
 
 
-def _exact_parts(values: list[float]) -> list[float]:
-    """A few floats with exactly the sum of many: the rounded sum, what rounding it has lost, and so on."""
+def _exact_parts(values: Floats) -> list[float]:
+    """A few floats with exactly the sum of many: the sum of their leading digits, of the next digits, and so on."""
     parts: list[float] = []
-    while part := _rounded_sum([*values, *(-known for known in parts)]):
-        if not math.isfinite(part):
-            return [part]
-        parts.append(part)
+    while bound := float(np.abs(values).sum()):
+        if not math.isfinite(bound):
+            return [_rounded_sum([*parts, *values.tolist()])]
+        # Multiples of this power of two add without rounding: their sum has at most 53 digits.
+        unit = 2.0 ** max(math.frexp(bound)[1] - 52, -1074)
+        leading = np.rint(values / unit) * unit
+        parts.append(float(leading.sum()))
+        values = values - leading
     return parts
 
 

@@ -6,9 +6,9 @@ words that the kernel needs, and extends them as new labels and words are read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -29,7 +29,8 @@ _NOWHERE = -2
 _MOST_LACKING = 1 << 14
 _COLUMNS, _ROOMS = 13, 11
 # Every character that may be written in several ways contains one of these bytes; B- is in -LRB-, -LSB- and the like.
-_VARIES = re.compile(rb"['\"()\[\]{}/*`\\\xe2\xc2]|B-").search
+_VARIES = np.zeros(256, dtype=np.bool_)
+_VARIES[list(b"'\"()[]{}/*`\\\xe2\xc2")] = True
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,10 @@ class PresetRules:
         return int(self._classes[number]) if number < len(self._classes) else number
 
     def plain_words(self, words: Sequence[bytes]) -> Mapping[int, str]:
-        varying = [place for place, word in enumerate(words) if _VARIES(word)]
+        text = np.frombuffer(b"\n".join(words), dtype=np.uint8)
+        varies = _VARIES.take(text)
+        varies[1:] |= (text[:-1] == ord("B")) & (text[1:] == ord("-"))
+        varying: list[int] = np.unique(np.cumsum(text == ord("\n"))[varies]).tolist()
         return {place: plain_word(restore_word(words[place].decode("utf-8"))) for place in varying}
 
 
@@ -211,7 +215,7 @@ class PlainCounter:
     def _find_in_gold(self, first: int, last: int) -> None:
         """Find the test words ``first:last`` in gold, and recent ones that gold lacked: they may occur in its next block."""
         find, words = self._names[0].word_numbers.get, self._names[1].word_numbers.strings
-        new = np.array([find(word, -1) for word in words[first:last]], dtype=np.int32)
+        new = np.fromiter(map(find, words[first:last], repeat(-1)), np.int32, last - first)
         self._same = _with_room(self._same, last)
         self._same[first:last] = new
         for number in self._lacking:

@@ -34,7 +34,7 @@ from treegauge.trees.columns import Int32, TreebankHash, offsets_of
 from treegauge.trees.treebank import Int64, Treebank
 
 _ESCAPED = re.compile("|".join(ESCAPED_BRACKETS).encode()).search
-_BATCH = 1 << 13
+_BATCH = 1 << 1
 _ODD_BATCH = 1 << 11
 
 
@@ -149,8 +149,12 @@ def _new_names(column: Int32, names: NameNumbers, known: int, restore: Callable[
     order of their first use, or have escaped brackets: only then numbers alone would not determine the hash."""
     new = names.strings[known:]
     joined = b" ".join(new)
-    largest = np.maximum.accumulate(np.concatenate([np.array([known - 1], np.int32), column]))
-    if bool((np.diff(largest) > 1).any()) or int(largest[-1]) != len(names) - 1 or _ESCAPED(joined):
+    largest = np.maximum.accumulate(column[column >= known])
+    if (
+        int(largest.max(initial=known - 1)) != len(names) - 1
+        or bool((np.diff(largest, prepend=known - 1) > 1).any())
+        or _ESCAPED(joined)
+    ):
         raise _NotPlain
     if b"RB-" in joined:
         new = [restore(name.decode("utf-8")).encode() if b"RB-" in name else name for name in new]
