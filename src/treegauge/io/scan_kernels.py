@@ -82,7 +82,7 @@ def _home(key: Any, seed: Any, slots: Array) -> Any:
 
 
 @scoring_inline
-def _number(text: Array, eights: Array, begin: int, end: int, key: Any, seed: Any, table: Any, count: int) -> Any:
+def _number(text: Array, eights: Array, begin: Any, end: Any, key: Any, seed: Any, table: Any, count: int) -> Any:
     """The number of a string; a new one gets the number ``count``, or -1 if there is no room for it."""
     slots, starts, pool, pool_eights = table
     slot = _home(key, seed, slots)

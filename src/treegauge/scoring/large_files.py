@@ -34,7 +34,7 @@ from treegauge.trees.columns import Int32, TreebankHash, offsets_of
 from treegauge.trees.treebank import Int64, Treebank
 
 _ESCAPED = re.compile("|".join(ESCAPED_BRACKETS).encode()).search
-_BATCH = 1 << 1
+_BATCH = 1 << 11
 _ODD_BATCH = 1 << 11
 
 
