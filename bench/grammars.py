@@ -28,7 +28,7 @@ from treegauge.grammar.lexicon import USUAL
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.treebank_grammar import train
 from treegauge.normalise import pipeline
-from treegauge.normalise.annotation import USUAL_SPLITS
+from treegauge.normalise.markovisation import USUAL_SPLITS
 from treegauge.parsing.coarse_to_fine import is_lost
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
 from treegauge.scoring.evaluation import score

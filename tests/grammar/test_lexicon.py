@@ -14,8 +14,8 @@ from treegauge.grammar import PCFG
 from treegauge.grammar.lexicon import UNKNOWN, Smoothing, is_signature, signatures, smoothed_lexicon, tokens
 from treegauge.grammar.treebank_grammar import train
 from treegauge.normalise import pipeline, unbinarise
-from treegauge.normalise.annotation import SPLITS, USUAL_SPLITS, annotate, lexical_tag
 from treegauge.normalise.labels import strip_functions
+from treegauge.normalise.markovisation import SPLITS, USUAL_SPLITS, annotate, lexical_tag
 from treegauge.parsing import Forest
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.trees import Tree

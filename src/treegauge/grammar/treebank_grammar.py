@@ -30,8 +30,8 @@ from treegauge.grammar.tree_counts import (
     with_unknown_rules,
 )
 from treegauge.normalise import Pipeline
-from treegauge.normalise.annotation import lexical_tag
 from treegauge.normalise.labels import split_marked
+from treegauge.normalise.markovisation import lexical_tag
 from treegauge.trees.tree import Tree
 
 _LEAST = 1e-5

@@ -16,7 +16,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.normalise import annotation, labels, markovisation, pruning
+from treegauge.normalise import labels, markovisation, pruning
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
 from treegauge.presets import load_preset
@@ -103,9 +103,9 @@ def _tags(named: Mapping[str, Collection[str]]) -> Callable[[str], Collection[st
 
 
 def _splits(text: str) -> Collection[str]:
-    named = {"usual": annotation.USUAL_SPLITS, "none": ()}
+    named = {"usual": markovisation.USUAL_SPLITS, "none": ()}
     names = named.get(text, tuple(text.split()))
-    if not set(names) <= set(annotation.SPLITS) or not (names or text == "none"):
+    if not set(names) <= set(markovisation.SPLITS) or not (names or text == "none"):
         raise ValueError(text)
     return names
 
@@ -124,7 +124,7 @@ _ROOTS = "usual (empty, TOP, ROOT, S1, VROOT), or labels in quotes with blanks b
 _DIRECTION = Parameter("direction", "right", "right, left or head", _choice(*get_args(markovisation.Direction)))
 _RULES = Parameter("rules", "collins", "the head rules: collins, left, right or a rule file", head_rules)
 _UPWARDS = "how many labels upwards a phrase remembers, itself included (a number from 1)"
-_SPLITS = f"usual, none, or names in quotes with blanks between, of {', '.join(annotation.SPLITS)}"
+_SPLITS = f"usual, none, or names in quotes with blanks between, of {', '.join(markovisation.SPLITS)}"
 
 _ALL = (
     Step(
@@ -236,7 +236,7 @@ _ALL = (
     Step(
         "annotate",
         "split labels by context as Klein & Manning 2003 do, and binarise; reads the function tags and cuts them",
-        _bound(annotation.annotate),
+        _bound(markovisation.annotate),
         lambda values: markovisation.unbinarise,
         (
             _DIRECTION,
