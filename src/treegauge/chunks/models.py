@@ -163,7 +163,7 @@ class ByContext:
 
 @dataclass(frozen=True)
 class Models:
-    """What was estimated in one training run: model 1's probability, the table of XK, the rules of G and C, the probabilities of C.
+    """The estimates of one training run: model 1's probability, the table of XK, the rules of G and C, the probabilities of C.
 
     ``categories`` are those of the columns; ``one_corpus`` tells whether rules and probabilities come from the same corpus.
     """
