@@ -87,7 +87,7 @@ def command(
     form = _form(form, output)
     if len(tests) > 2:
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
-    systems = named_systems(tests) if len(tests) == 2 else dict(zip(("test",), tests, strict=True))
+    systems = named_systems(tests) if len(tests) == 2 else dict(zip(["test"], tests, strict=True))
     gold_bank, banks = gold_and_tests(gold, systems, options)
     rules = load_preset(preset, treebank)
     compared = [TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words) for name, bank in banks.items()]
