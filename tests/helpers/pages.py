@@ -42,7 +42,8 @@ OF_THEIR_OWN = {
     "docs/architecture.md": "tests/docs/test_recipes.py",
 }
 """Pages with a test of their own, which runs all their commands."""
-NOT_RUN = {"pip install '": "downloads packages: .ci/run installs treegauge with its extras, and then runs the tests"}
+_INSTALLED = "downloads packages: .ci/run installs treegauge with its extras, and then runs the tests"
+NOT_RUN = {"pip install '.[test]'": _INSTALLED, "pip install 'treegauge[": _INSTALLED}
 """Beginnings of commands that no test runs, with the reason."""
 
 
@@ -194,7 +195,7 @@ def follow(page: str, folder: Path, codes: Mapping[str, int] | None = None, *, e
     assert (folder / "gold.mrg").exists() or run("treegauge examples", folder).code == 0
     lines = [command for command in commands(ROOT / page) if is_run(command.line)]
     for number, (line, shown) in enumerate(lines):
-        command = line.removeprefix("pip install . && ")
+        command = line.removeprefix("pip install '.[parse]' && ")
         if command.startswith("treegauge examples"):
             continue
         if "--resume" in line and "--resume" not in lines[number - 1].line:
