@@ -48,7 +48,7 @@ def renew(page: Path, folder: Path) -> None:
     new: list[list[str]] = []
     for line, old in commands(page):
         if not line.startswith("pip ") and not serves(line):
-            lines = run(line.removeprefix("pip install . && "), folder).lines
+            lines = run(line.removeprefix("pip install '.[parse]' && "), folder).lines
             new.append([] if not old else [*lines[: len(old) - 1], CUT] if old[-1] == CUT else lines)
         else:
             new.append([])

@@ -17,7 +17,7 @@ import treegauge
 
 pytestmark = pytest.mark.slow
 
-FIRST = "pip install . && treegauge examples"
+FIRST = "pip install '.[parse]' && treegauge examples"
 
 
 def printed(found: dict[str, Done], part: str) -> str:
