@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import treegauge
 from treegauge import alignment
-from treegauge.alignment.edit import shared_tokens
+from treegauge.alignment.alignment import shared_tokens
 from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
-from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
+from treegauge.metrics.evalb.lines import Log, Rules, read_sentence
 from treegauge.metrics.evalb.scoring import count_crossing
 from treegauge.metrics.fragments import BySize, count_fragments
 from treegauge.presets.prm import Parameters, cut_label

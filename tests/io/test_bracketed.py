@@ -15,7 +15,7 @@ from treegauge.io import ReadOptions, Source, check, read, stream
 from treegauge.testing import treebanks
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.bracketed import parse_all
+from treegauge.trees.notation import parse_all
 
 
 def reading(text: str | bytes, **options: object) -> Treebank:

@@ -14,7 +14,7 @@ from treegauge.errors import BracketError, FormatError, UnknownName, UsageError
 from treegauge.io.repairs import REPAIRS, repair
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.testing.strategies import trees
-from treegauge.trees.bracketed import one_line
+from treegauge.trees.notation import one_line
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 

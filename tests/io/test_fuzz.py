@@ -18,7 +18,7 @@ from treegauge.errors import InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read, stream
 from treegauge.io.formats import FORMATS, READABLE
 from treegauge.trees import Treebank
-from treegauge.trees.bracketed import parse_all
+from treegauge.trees.notation import parse_all
 
 pytestmark = pytest.mark.slow
 

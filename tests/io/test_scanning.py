@@ -20,8 +20,8 @@ from treegauge.io.bracketed import bracketed_parts
 from treegauge.io.bracketed_columns import Names, join_parts
 from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.scoring.large_files import _new_names, _NotPlain
-from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import TreebankHash
+from treegauge.trees.notation import restore_label, restore_word
 from treegauge.trees.treebank import Treebank
 
 INPUTS = int(os.environ.get("TREEGAUGE_FUZZ", "2000"))

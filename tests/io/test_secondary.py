@@ -20,8 +20,8 @@ from treegauge.io.validation import examine
 from treegauge.normalise import merge_nodes, pipeline, split_nodes
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, Treebank, parse_discbracket
-from treegauge.trees.bracketed import discbracket_line
 from treegauge.trees.discontinuous import walk
+from treegauge.trees.notation import discbracket_line
 
 HOLDING_EDGES = ("export", "export4", "tigerxml", "alpino")
 EXPORT = """#FORMAT 3

@@ -11,7 +11,7 @@ from treegauge.io import ReadOptions, Source, read
 from treegauge.io.formats import FORMATS
 from treegauge.io.validation import examine
 from treegauge.trees import Treebank
-from treegauge.trees.bracketed import parse_all
+from treegauge.trees.notation import parse_all
 
 OWN = {"travel": (210, 2_479), "news": (163, 3_376), "story": (148, 2_159)}
 FILES = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from treegauge.errors import BracketError, WriteError
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
-from treegauge.trees.bracketed import (
+from treegauge.trees.notation import (
     ESCAPED_BRACKETS,
     escape_label,
     escape_word,

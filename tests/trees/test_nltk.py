@@ -12,7 +12,7 @@ from hypothesis import given
 from treegauge.errors import UsageError, WriteError
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
-from treegauge.trees.nltk import is_nltk_tree
+from treegauge.trees.notation import is_nltk_tree
 
 CAT = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))"
 
@@ -83,7 +83,7 @@ def test_nltk_is_imported_only_for_to_nltk() -> None:
     program = f"""
 import sys
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.nltk import from_nltk, is_nltk_tree
+from treegauge.trees.notation import from_nltk, is_nltk_tree
 
 class Other(list):
     "Looks like an nltk tree, and is none."

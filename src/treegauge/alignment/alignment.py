@@ -7,8 +7,12 @@ other. A short stretch is paired optimally, by its longest common subsequence; n
 
 Within a pair of sentences, equal tokens are aligned one to one; failing that, so are the tokens that each side keeps by its own
 tags (a parser may leave out punctuation). Different tokens over the same text are aligned by character offsets. If the text itself
-differs, the tokens that both have are aligned on request (:mod:`treegauge.alignment.edit`). Each sentence that does not match token
-by token gets a note.
+differs, the tokens that both have are aligned on request, by edit distance. Each sentence that does not match token by token gets
+a note.
+
+In edit distance inserting or deleting a token costs 1, and a token is never replaced: two words that differ are one deletion and
+one insertion. So the cheapest alignment shares the most tokens (a longest common subsequence: Myers 1986, An O(ND) difference
+algorithm and its variations, section 1); among equally cheap ones, the one that shares the earliest tokens is taken.
 """
 
 from __future__ import annotations
@@ -137,6 +141,42 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         longest.append(pairs[index])
         index = before[index]
     return longest[::-1]
+
+
+_LARGEST_TABLE = 1 << 27
+"""The largest table of token pairs that is computed; real sentences need less, and longer ones are taken to share nothing."""
+
+
+def shared_tokens(same: Mask) -> tuple[Int64, Int64]:
+    """The positions of the shared tokens, in gold and in test; ``same[i, k]`` tells whether gold token i equals test token k.
+
+    >>> gold, test = "the dog barked loudly".split(), "a dog has barked".split()
+    >>> same = np.array([[ours == theirs for theirs in test] for ours in gold])
+    >>> [places.tolist() for places in shared_tokens(same)]
+    [[1, 2], [1, 3]]
+    """
+    n_gold, n_test = same.shape
+    if n_gold * n_test > _LARGEST_TABLE:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    # most[i, k]: how many tokens can be shared from gold token i and test token k on.
+    most = np.zeros((n_gold + 1, n_test + 1), dtype=np.int32)
+    for i in range(n_gold - 1, -1, -1):
+        best = np.where(same[i], most[i + 1, 1:] + 1, most[i + 1, :-1])
+        # Test tokens may be skipped, so the best from k on is a running maximum from the right.
+        most[i, :-1] = np.maximum.accumulate(best[::-1])[::-1]
+    gold: list[int] = []
+    test: list[int] = []
+    i = k = 0
+    while i < n_gold and k < n_test:
+        if same[i, k] and most[i, k] > most[i + 1, k + 1]:
+            gold.append(i)
+            test.append(k)
+            i, k = i + 1, k + 1
+        elif most[i, k] == most[i + 1, k]:
+            i += 1
+        else:
+            k += 1
+    return np.array(gold, dtype=np.int64), np.array(test, dtype=np.int64)
 
 
 class Fit(IntEnum):
@@ -327,8 +367,6 @@ class _Aligner:
             for bank, number in ((self.gold, sentence), (self.test, partner))
         )
         same = self._are_same(np.repeat(ours, len(theirs)), np.tile(theirs, len(ours))).reshape(len(ours), len(theirs))
-        from treegauge.alignment.edit import shared_tokens
-
         self.shared[sentence] = shared_tokens(same)
         return Fit.EDITED if len(self.shared[sentence][0]) else Fit.TEXT_DIFFERS
 

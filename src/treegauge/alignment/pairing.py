@@ -2,7 +2,12 @@
 
 Test sentences are put in gold order. Where the two sides are tokenised differently, tokens are cut at the boundaries of both: if
 one side has ``can not`` and the other ``cannot``, both get the tokens ``can`` and ``not``, but the second piece of a gold token
-does not count as a word of its own. :mod:`treegauge.alignment.edit` handles words that were aligned by edit distance.
+does not count as a word of its own.
+
+Where words were aligned by edit distance, both sides are over common tokens, too: in each sentence the shared tokens come first,
+then those of gold alone, then those of test alone. A bracket covers its shared tokens. A bracket that has none is placed over its
+own tokens after the shared ones, where no bracket of the other side can match it; so it counts as missed in gold, and against
+precision in test.
 
 The gold tags decide which tokens are deleted, so a comma that the parser tagged as a noun cannot make a sentence incomparable.
 """
@@ -11,18 +16,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import Alignment, Fit, align
-from treegauge.alignment.brackets import Brackets, with_gap_numbers
-from treegauge.alignment.counted_brackets import LabelNumbers, brackets_of, sentence_lengths
+from treegauge.alignment.brackets import (
+    Brackets,
+    LabelNumbers,
+    brackets_of,
+    nearest_kept,
+    sentence_lengths,
+    sum_within,
+    with_gap_numbers,
+)
 from treegauge.alignment.notes import LEFT_OUT, MISSED
 from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_tokens, without_traces
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
+from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Int32, Int64, Mask, Origin, Treebank, place_of
+
+KindT = TypeVar("KindT", bound=np.generic)
 
 
 class Common(NamedTuple):
@@ -243,8 +259,6 @@ def pair_of(
     )
     if of_test.gold_shared is not None and of_test.test_shared is not None:
         gold_shared, test_shared = of_test.gold_shared[keep], of_test.test_shared[of_test.keep]
-        from treegauge.alignment.edit import over_shared_tokens
-
         gold_brackets, test_brackets = over_shared_tokens(gold_brackets, test_brackets, gold_shared, test_shared)
     if words.match_words != "exact":
         same = slice(None) if test_brackets.shared is None else test_brackets.shared
@@ -309,3 +323,84 @@ def _refusal(alignment: Alignment) -> str:
     more = len(alignment.notes) - 1
     first = alignment.notes[0]
     return f"gold and test do not fit: {first.place}: {first.what}" + (f"\n  and {more} more such" if more else "")
+
+
+def over_shared_tokens(gold: Brackets, test: Brackets, gold_shared: Mask, test_shared: Mask) -> tuple[Brackets, Brackets]:
+    """Both sides over common tokens; the masks mark, among the own tokens of each side, those that the other side has too."""
+    n_shared = sum_within(gold_shared, gold.token_offset)
+    only_gold, only_test = sum_within(~gold_shared, gold.token_offset), sum_within(~test_shared, test.token_offset)
+    offset = np.append(0, np.cumsum(n_shared + only_gold + only_test))
+    return (
+        _over_common(gold, gold_shared, n_shared, n_shared, offset),
+        _over_common(test, test_shared, n_shared, n_shared + only_gold, offset),
+    )
+
+
+def _over_common(side: Brackets, shared: Mask, n_shared: Int64, first_own: Int64, offset: Int64) -> Brackets:
+    """One side over common tokens; in each sentence, the tokens that only this side has begin at ``first_own``."""
+    shared_before, own_before = (np.append(0, np.cumsum(mask)) for mask in (shared, ~shared))
+    first_token = side.token_offset[:-1]
+    start, end, blocks = _over_subset(side, first_token, shared_before)
+    own_start, own_end, own_blocks = _over_subset(side, first_token, own_before)
+    is_empty = side.start == side.end
+    filled_above = nearest_kept(side.parent, ~is_empty)[side.parent]
+    apart = (start == end) & ~is_empty
+    apart |= is_empty & np.append(apart, False)[filled_above]
+    shift = first_own[side.sentence].astype(np.int32)
+    rows = [] if blocks is None else [(blocks, ~apart, np.zeros_like(shift))]
+    rows += [] if own_blocks is None else [(own_blocks, apart, shift)]
+
+    sentence = np.repeat(np.arange(len(side)), np.diff(side.token_offset))
+    rank = np.where(shared, shared_before[:-1], own_before[:-1])
+    rank -= np.where(shared, shared_before[first_token][sentence], own_before[first_token][sentence])
+    place = offset[sentence] + rank + np.where(shared, 0, first_own[sentence])
+    is_shared = np.zeros(int(offset[-1]), dtype=np.bool_)
+    position = np.arange(len(is_shared)) - np.repeat(offset[:-1], np.diff(offset))
+    is_shared[position < np.repeat(n_shared, np.diff(offset))] = True
+    return replace(
+        side,
+        start=np.where(apart, own_start + shift, start).astype(np.int32),
+        end=np.where(apart, own_end + shift, end).astype(np.int32),
+        tag=_scatter(side.tag, place, len(is_shared), -1),
+        word=_scatter(side.word, place, len(is_shared), -1),
+        above=_scatter(side.above, place, len(is_shared), -1),
+        counted=_scatter(side.counted, place, len(is_shared), False),
+        token_offset=offset,
+        blocks=_join_blocks(rows),
+        shared=is_shared,
+        own_width=side.width,
+    )
+
+
+def _over_subset(side: Brackets, first_token: Int64, before: Int64) -> tuple[Int32, Int32, Blocks | None]:
+    """Start, end and blocks of all brackets over a subset of the tokens, of which ``before[i]`` come before token ``i``."""
+    first = first_token[side.sentence]
+    start = (before[first + side.start] - before[first]).astype(np.int32)
+    end = (before[first + side.end] - before[first]).astype(np.int32)
+    if side.blocks is None:
+        return start, end, None
+    moved = side.blocks.over(first[side.blocks.row], before)
+    start[moved.row], end[moved.row] = moved.start, moved.end
+    return start, end, moved.blocks
+
+
+def _join_blocks(parts: list[tuple[Blocks, Mask, Int32]]) -> Blocks | None:
+    """The blocks of several sources in the order of rows; from each source the rows that its mask marks, shifted."""
+    chosen = [
+        Blocks(blocks.row[of], blocks.start[of] + shift[blocks.row[of]], blocks.end[of] + shift[blocks.row[of]])
+        for blocks, mask, shift in parts
+        for of in [np.flatnonzero(mask[blocks.row])]
+    ]
+    rows = np.concatenate([blocks.row for blocks in chosen]) if chosen else np.zeros(0, dtype=np.int64)
+    if not len(rows):
+        return None
+    order = np.argsort(rows, kind="stable")
+    start, end = (np.concatenate([getattr(blocks, name) for blocks in chosen])[order] for name in ("start", "end"))
+    return Blocks(rows[order], start.astype(np.int32), end.astype(np.int32))
+
+
+def _scatter(values: NDArray[KindT], place: Int64, size: int, rest: int | bool) -> NDArray[KindT]:
+    """An array with the values at the given places and ``rest`` everywhere else."""
+    everywhere = np.full(size, rest, dtype=values.dtype)
+    everywhere[place] = values
+    return everywhere

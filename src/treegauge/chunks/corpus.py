@@ -38,7 +38,7 @@ from treegauge.normalise.labels import base_label, strip_functions
 from treegauge.normalise.pruning import remove_traces
 from treegauge.tables import number_of
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.bracketed import restore_word
+from treegauge.trees.notation import restore_word
 
 T = TypeVar("T")
 NULL = "Null"

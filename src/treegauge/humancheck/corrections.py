@@ -26,8 +26,8 @@ from treegauge.humancheck.judgements import BracketId, Judgement, JudgementLog, 
 from treegauge.humancheck.questions import Check, Question
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.presets import Preset
-from treegauge.trees.bracketed import discbracket_line
 from treegauge.trees.discontinuous import WordPlaces, blocks_of, from_placed_words, walk, with_placed_words
+from treegauge.trees.notation import discbracket_line
 from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Treebank
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from treegauge.errors import RequestError, TreegaugeError
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_TREE, storable
-from treegauge.trees.bracketed import carries_places, place_words
 from treegauge.trees.discontinuous import Block, PlacedWord, from_placed_words, walk, with_placed_words
+from treegauge.trees.notation import carries_places, place_words
 from treegauge.trees.tree import Child, Tree
 
 

@@ -35,28 +35,6 @@ _PLAIN_BYTES, _MOST_RATIO = 8 << 20, 60
 compresses so well, and as Python objects the content may need twenty times its size."""
 
 
-class ArrayStore:
-    """The arrays of an archive, under names that its JSON document can refer to.
-
-    >>> store = ArrayStore()
-    >>> name = store.add(np.arange(3))
-    >>> store[name].tolist()
-    [0, 1, 2]
-    """
-
-    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
-        self.arrays = dict(arrays or {})
-
-    def add(self, array: NDArray[Any]) -> str:
-        """Store an array, and return its name."""
-        name = f"array{len(self.arrays)}"
-        self.arrays[name] = array
-        return name
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.arrays[name]
-
-
 def write_archive(
     path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, compress: bool = True
 ) -> None:

@@ -1,6 +1,6 @@
 """Bracketed text of the Penn Treebank, read into columns block by block.
 
-The meaning of the text is defined in :mod:`treegauge.trees.bracketed`. Text whose brackets do not balance is passed to
+The meaning of the text is defined in :mod:`treegauge.trees.notation`. Text whose brackets do not balance is passed to
 :mod:`treegauge.io.diagnosis`, which finds the exact place.
 """
 

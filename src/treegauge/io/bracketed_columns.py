@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.columns import Bytes, Int32, Int64, Mask, offsets_of
+from treegauge.trees.columns import Bytes, Columns, Int32, Int64, Mask, offsets_of
+from treegauge.trees.notation import restore_label, restore_word
 from treegauge.trees.treebank import Origin, Treebank
 
 if TYPE_CHECKING:
@@ -382,18 +382,6 @@ class StringNames(Protocol):
 
     def labels(self) -> tuple[str, ...]: ...
     def vocabulary(self) -> tuple[str, ...]: ...
-
-
-class Columns(NamedTuple):
-    """The columns of :class:`~treegauge.trees.treebank.Treebank`."""
-
-    label: Int32
-    start: Int32
-    end: Int32
-    parent: Int32
-    word: Int32
-    tag: Int32
-    above: Int32
 
 
 class TreeColumns(NamedTuple):

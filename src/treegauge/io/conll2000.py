@@ -28,8 +28,8 @@ from treegauge.io.graphs import canonical_label
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import NOT_TEXT, refusal
 from treegauge.tables import number_of
-from treegauge.trees.bracketed import restore_word
 from treegauge.trees.columns import Int32, Mask
+from treegauge.trees.notation import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 

@@ -6,7 +6,7 @@ text of the complete trees, so that these can still be read.
 Brackets inside words may be escaped by a backslash, ``(-LRB- \\()``, as nltk reads them since version 3.10. The Penn Treebank has
 no such escape: there ``(SYM \\)`` is a backslash with its tag. So a tree is read with escapes if it contains ``\\(``, which can
 mean nothing else, or if its brackets balance only then. Escapes are replaced by two characters that no text has and that take as
-many bytes, so that every other byte keeps its place; :func:`treegauge.trees.bracketed.restore_word` turns them into brackets.
+many bytes, so that every other byte keeps its place; :func:`treegauge.trees.notation.restore_word` turns them into brackets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from treegauge.errors import BracketError, EncodingError, InputError
 from treegauge.io.bracketed_columns import closing_bracket, find_events
 from treegauge.io.sources import ReadOptions
-from treegauge.trees.bracketed import ESCAPED_BRACKETS
+from treegauge.trees.notation import ESCAPED_BRACKETS
 
 # No group is repeated: the memory of a match would grow with the number of brackets in a row.
 _TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"

@@ -21,7 +21,7 @@ from treegauge.io.bracketed import read_bracketed
 from treegauge.io.diagnosis import TextPosition, error_at
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import tree_lines
-from treegauge.trees.bracketed import carries_places, discbracket_line, place_words, restore_label, restore_word
+from treegauge.trees.notation import carries_places, discbracket_line, place_words, restore_label, restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank, pick_origins
 

@@ -19,7 +19,7 @@ reading its output with functions and features gives back the same trees.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
@@ -30,9 +30,12 @@ from treegauge.io.graphs import (
     Graph,
     GraphNode,
     LabelParts,
+    NodeRow,
     Word,
+    WordRow,
     broken_as_graph,
     join_label,
+    rows_of_tree,
     split_label,
     treebanks_of,
 )
@@ -40,8 +43,7 @@ from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import tree_lines
 from treegauge.tables import number_of
-from treegauge.trees.bracketed import restore_word
-from treegauge.trees.discontinuous import PlacedWord, is_continuous, with_placed_words
+from treegauge.trees.notation import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -275,14 +277,17 @@ def _sentence(tree: Tree, number: int, version: int) -> Iterator[str]:
     is_empty = not tree.children and not tree.label
     yield f"#BOS {number} 0 0 0" + ("" if has_root or is_empty else f" {NO_ROOT}")
     if not is_empty:
-        words, nodes = _words_and_nodes(tree if is_continuous(tree) else with_placed_words(tree), has_root)
-        words.sort(key=_place_of)
-        names = {place: str(name) for name, (_, _, place) in enumerate(nodes, start=_FIRST_NODE)}
+        words, nodes = rows_of_tree(tree, "the export format")
+        if has_root:
+            del nodes[0]
+        names = {row: str(name) for name, row in enumerate(_children_first(words, nodes), start=_FIRST_NODE)}
         further = _further_columns(edges, names)
-        for word, label, parent, place in words:
-            yield _row(_checked_word(word), label, names.get(parent, ROOT), version) + further.get(place, "")
-        for label, parent, place in nodes:
-            yield _row("#" + names[place], label, names.get(parent, ROOT), version) + further.get(place, "")
+        for word in words:
+            name = _checked_word(word.word)
+            yield _row(name, word.label, names.get(word.parent, ROOT), version) + further.get(word.number, "")
+        for row, name in names.items():
+            node = nodes[row]
+            yield _row("#" + name, node.label, names.get(node.parent, ROOT), version) + further.get(row, "")
     yield f"#EOS {number}"
 
 
@@ -294,40 +299,14 @@ def _further_columns(edges: list[TreeEdge], names: dict[int, str]) -> dict[int, 
     return columns
 
 
-def _place_of(row: tuple[str, str, int, int]) -> int:
-    word = row[0]
-    return word.place if isinstance(word, PlacedWord) else 0
-
-
-def _words_and_nodes(tree: Tree, has_root: bool) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, int, int]]]:
-    """The words (word, tag, parent, place) and, bottom-up, the nodes (label, parent, place); a place is a number in pre-order."""
-    words: list[tuple[str, str, int, int]] = []
-    nodes: list[tuple[str, int, int]] = []
-    stack: list[tuple[Tree, int, int | None]] = [(tree, -1, None)]  # after its children a node comes again, with its place
-    count = 0
-    while stack:
-        node, parent, place = stack.pop()
-        if place is not None:
-            nodes.append((node.label, parent, place))
-        elif node.is_preterminal:
-            words.append((str(node.children[0]), node.label, parent, count))
-            count += 1
-        else:
-            below = [child for child in node.children if isinstance(child, Tree)]
-            _refuse_shape(node, len(below))
-            if not (has_root and count == 0):
-                stack.append((node, parent, count))
-            stack.extend((child, count, None) for child in reversed(below))
-            count += 1
-    return words, nodes
-
-
-def _refuse_shape(node: Tree, nodes_below: int) -> None:
-    if not node.width:
-        raise WriteError(f"the node {node.label!r} has no words: the export format cannot hold it.\n  Remove it first.")
-    if nodes_below < len(node.children):
-        word = next(child for child in node.children if isinstance(child, str))
-        raise WriteError(f"the word {word!r} has no tag of its own, which the export format needs.\n  Give it one.")
+def _children_first(words: Sequence[WordRow], nodes: Mapping[int, NodeRow]) -> list[int]:
+    """The numbers of nodes in pre-order, put in post-order: by the last node or tag below each, deeper ones first."""
+    parents = {row: node.parent for row, node in nodes.items()} | {word.number: word.parent for word in words}
+    last = {row: row for row in parents}
+    for row in sorted(parents, reverse=True):
+        if parents[row] in last:
+            last[parents[row]] = max(last[parents[row]], last[row])
+    return sorted(nodes, key=lambda row: (last[row], -row))
 
 
 def _checked_word(word: str) -> str:

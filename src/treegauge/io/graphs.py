@@ -25,9 +25,9 @@ from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.diagnosis import TextPosition, error_at
 from treegauge.io.secondary import SecondaryEdge, features_of_edges, is_function, with_features
 from treegauge.io.sources import LeftOut, ReadOptions, Text
-from treegauge.trees.bracketed import restore_label
 from treegauge.trees.columns import ColumnBuilder
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
+from treegauge.trees.notation import restore_label
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 

@@ -15,7 +15,7 @@ from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.diagnosis import TextPosition, first_error, read_escapes
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, Text, find_sources
-from treegauge.trees.nltk import from_nltk, is_nltk_tree
+from treegauge.trees.notation import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.io.bracketed_columns import Columns, NameNumbers, Names, TreeColumns
+from treegauge.io.bracketed_columns import NameNumbers, Names, TreeColumns
 from treegauge.io.scan_kernels import scan
-from treegauge.trees.columns import Bytes, Int32
+from treegauge.trees.columns import Bytes, Columns, Int32
 from treegauge.trees.treebank import Origin
 
 

@@ -49,30 +49,18 @@ def magic_suffix(head: bytes) -> str:
 
 def decompress(raw: BinaryIO, suffix: str, name: str) -> BinaryIO:
     """The decompressed bytes of a file with this suffix."""
-    counted = _CountingReader(raw)
-    return cast(BinaryIO, _BoundedStream(compressed_file(cast(BinaryIO, counted), suffix, "rb"), counted, name))
-
-
-class _CountingReader(io.RawIOBase):
-    """A stream that counts the bytes read from it, even if it is a pipe."""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self.raw, self.taken = raw, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1, /) -> bytes:
-        data = self.raw.read(size)
-        self.taken += len(data)
-        return data
+    return cast(BinaryIO, _BoundedStream(raw, suffix, name))
 
 
 class _BoundedStream(io.RawIOBase):
     """A decompressed stream that raises our errors, and refuses a file that expands without bound."""
 
-    def __init__(self, stream: BinaryIO, counted: _CountingReader, name: str) -> None:
-        self.stream, self.counted, self.name, self.given = stream, counted, name, 0
+    def __init__(self, raw: BinaryIO, suffix: str, name: str) -> None:
+        self.name, self.taken, self.given = name, 0, 0
+        self.stream = compressed_file(cast(BinaryIO, _ProgressReader(raw, self._take)), suffix, "rb")
+
+    def _take(self, size: int) -> None:
+        self.taken += size
 
     def readable(self) -> bool:
         return True
@@ -89,7 +77,7 @@ class _BoundedStream(io.RawIOBase):
                 f"cannot be decompressed: {error}", path=self.name, advice="Is the suffix right, and the file whole?"
             ) from None
         self.given += len(data)
-        if self.given > _BOMB_BYTES and self.given > _BOMB_RATIO * max(self.counted.taken, 1):
+        if self.given > _BOMB_BYTES and self.given > _BOMB_RATIO * max(self.taken, 1):
             raise InputError(
                 f"expands to more than {_BOMB_RATIO} times its size",
                 path=self.name,

@@ -29,7 +29,7 @@ from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import tree_lines
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
-from treegauge.trees.bracketed import restore_word
+from treegauge.trees.notation import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 

@@ -19,8 +19,8 @@ from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
 from treegauge.io.sources import COMPRESSED, Source, compressed_file, find_sources, problem_with_name
-from treegauge.trees.bracketed import escape_label, escape_word, pretty, restore_label, restore_word
-from treegauge.trees.columns import Bytes, Int32, Int64, Mask
+from treegauge.trees.columns import Bytes, Int32, Int64, Mask, depths
+from treegauge.trees.notation import escape_label, escape_word, pretty, restore_label, restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -262,7 +262,7 @@ def _order(bank: Treebank) -> _Order:
     n_rows, n_tokens = bank.n_nodes, bank.n_tokens
     first_row = np.repeat(bank.node_offset[:-1], np.diff(bank.node_offset))
     is_root = bank.parent < 0
-    level = _levels(np.where(is_root, np.arange(n_rows), bank.parent + first_row))
+    level = depths(np.where(is_root, -1, bank.parent + first_row)) + 1
     start = bank.start + np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
     # Before a word come all nodes that begin at it or earlier.
     rows_before = np.cumsum(np.bincount(start, minlength=n_tokens + 1))[:n_tokens]
@@ -278,16 +278,6 @@ def _order(bank: Treebank) -> _Order:
     is_first = np.zeros(n_rows + n_tokens, dtype=np.bool_)
     is_first[rows[is_root]] = True
     return _Order(item, depth - np.append(depth_before[1:], 0), is_first, np.append(is_first[1:], True))
-
-
-def _levels(parent: Int64) -> Int64:
-    """The depth of each node, 1 for the root, which is its own parent; each round doubles the distance to the ancestor."""
-    level = (parent != np.arange(len(parent))).astype(np.int64)
-    ancestor = parent
-    while bool((more := level.take(ancestor)).any()):
-        level += more
-        ancestor = ancestor.take(ancestor)
-    return level + 1
 
 
 class _Stems(NamedTuple):

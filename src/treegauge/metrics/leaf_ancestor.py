@@ -19,10 +19,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.brackets import Brackets, depths, sum_within
+from treegauge.alignment.brackets import Brackets, sum_within
 from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import codes
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
+from treegauge.trees.columns import depths
 from treegauge.trees.treebank import Int32, Int64
 
 _CELLS_AT_ONCE = 1 << 16
@@ -42,7 +43,7 @@ class Lineages:
 
 def lineages(brackets: Brackets) -> Lineages:
     """The lineage of each kept token."""
-    depth = np.append(depths(brackets), -1)
+    depth = np.append(depths(brackets.parent), -1)
     begins = np.full(len(brackets.tag), -1, dtype=np.int64)
     ends = begins.copy()
     # The highest bracket with a given start or end comes first in pre-order; going backwards, it is written last and stays.
@@ -56,7 +57,7 @@ def lineages(brackets: Brackets) -> Lineages:
 
 def path_codes(gold: Brackets, test: Brackets, classes: Int32) -> tuple[Int64, Int64]:
     """A number for the path of labels from the root down to each bracket, in gold and in test; equal paths have equal numbers."""
-    depth = np.concatenate([depths(gold), depths(test)])
+    depth = np.concatenate([depths(gold.parent), depths(test.parent)])
     parent = np.concatenate([gold.parent, np.where(test.parent < 0, -1, test.parent + gold.n_brackets)])
     label = classes[np.concatenate([gold.label, test.label])]
     code = np.zeros(len(depth) + 1, dtype=np.int64)

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.counted_brackets import LabelNumbers
+from treegauge.alignment.brackets import LabelNumbers
 from treegauge.alignment.words import plain_word
 from treegauge.io.bracketed_columns import Names, TreeColumns
 from treegauge.presets import Preset
-from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import Int32, offsets_of
+from treegauge.trees.notation import restore_label, restore_word
 from treegauge.trees.treebank import Int64
 
 DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16

@@ -22,7 +22,7 @@ from treegauge.normalise.heads import head_rules
 from treegauge.presets import load_preset
 from treegauge.spelling import british
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.nltk import is_nltk_tree
+from treegauge.trees.notation import is_nltk_tree
 from treegauge.trees.treebank import pick_origins
 
 Transform = Callable[[Tree], Tree | None]

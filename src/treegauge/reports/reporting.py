@@ -33,7 +33,7 @@ from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
-from treegauge.metrics.breakdowns.counts_by_key import Key, PlaceArray
+from treegauge.metrics.breakdowns.constituent_counts import Key, PlaceArray
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.registry import compared_metrics, find_metric

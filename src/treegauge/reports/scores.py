@@ -19,7 +19,7 @@ from treegauge.tables import Cell, Table, number_of, render
 from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:
-    from treegauge.metrics.breakdowns.counts_by_key import Place
+    from treegauge.metrics.breakdowns.constituent_counts import Place
 
 
 def one_of_each_system(results: Sequence[Result]) -> list[Result]:
@@ -306,7 +306,7 @@ def evalb_layout(result: Result) -> str:
                 totals.add_unparsed(line)
             else:
                 totals.add(line)
-        rows.append(row(line))
+        rows.append(row(line[:9]))
     return (HEADER + b"".join(rows) + summary(everything, short, cutoff)).decode()
 
 

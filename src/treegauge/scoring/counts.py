@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from treegauge.alignment.alignment import Fit, align_pairs, differing_texts, is_displaced, pairs_by_text
-from treegauge.alignment.counted_brackets import sentence_lengths
+from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces

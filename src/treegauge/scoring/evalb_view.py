@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from treegauge.alignment.alignment import Fit
-from treegauge.alignment.brackets import sum_within
-from treegauge.alignment.counted_brackets import sentence_lengths
+from treegauge.alignment.brackets import sentence_lengths, sum_within
 from treegauge.alignment.notes import LEFT_OUT, Note
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, has_tag, without_tokens
@@ -28,7 +27,7 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, Preset, from_parameters
 from treegauge.presets.prm import Parameters
 from treegauge.tables import plain
-from treegauge.trees.bracketed import one_line
+from treegauge.trees.notation import one_line
 from treegauge.trees.treebank import Int64, Mask, Treebank
 
 if TYPE_CHECKING:

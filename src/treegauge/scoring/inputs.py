@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from treegauge import io
 from treegauge.errors import InputError, MismatchError, UsageError
 from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
-from treegauge.trees.columns import HashState, TreebankHash
+from treegauge.trees.columns import TreebankHash
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -165,15 +165,14 @@ class Hasher:
             job.result()
         self._jobs.clear()
 
-    def mark(self) -> tuple[HashState, HashState]:
-        """The current state of both hashes, to return to."""
+    def mark(self) -> tuple[TreebankHash, TreebankHash]:
+        """Both hashes as they are now, to return to."""
         self._wait()
-        return self._hashes[0].mark(), self._hashes[1].mark()
+        return self._hashes[0].copy(), self._hashes[1].copy()
 
-    def go_back(self, marks: tuple[HashState, HashState]) -> None:
+    def go_back(self, marks: tuple[TreebankHash, TreebankHash]) -> None:
         self._wait()
-        for digest, mark in zip(self._hashes, marks, strict=True):
-            digest.go_back(mark)
+        self._hashes = marks[0].copy(), marks[1].copy()
 
     def digests(self) -> tuple[str, str]:
         """The hashes of gold and test."""

@@ -29,8 +29,8 @@ from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts, no_progress
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.inputs import read_ahead
-from treegauge.trees.bracketed import ESCAPED_BRACKETS, restore_label, restore_word
 from treegauge.trees.columns import Int32, TreebankHash, offsets_of
+from treegauge.trees.notation import ESCAPED_BRACKETS, restore_label, restore_word
 from treegauge.trees.treebank import Int64, Treebank
 
 _ESCAPED = re.compile("|".join(ESCAPED_BRACKETS).encode()).search
@@ -82,7 +82,7 @@ def _evalb_preset(request: Request) -> Preset | None:
 
 
 def _is_transitive(preset: Preset) -> bool:
-    from treegauge.alignment.counted_brackets import LabelNumbers
+    from treegauge.alignment.brackets import LabelNumbers
 
     return LabelNumbers(preset.equal_labels).equality(preset.equal_labels) is None
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from treegauge.errors import MissingExtra
 from treegauge.trees import Child, Tree, Treebank
-from treegauge.trees.bracketed import ESCAPED_BRACKETS
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words
+from treegauge.trees.notation import ESCAPED_BRACKETS
 from treegauge.trees.tree import rebuild
 
 try:

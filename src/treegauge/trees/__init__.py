@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from treegauge.trees.bracketed import parse_discbracket
 from treegauge.trees.discontinuous import DiscontinuousTree
+from treegauge.trees.notation import parse_discbracket
 from treegauge.trees.tree import Child, Production, Span, Tree
 from treegauge.trees.treebank import Origin, Treebank
 

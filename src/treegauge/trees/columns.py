@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,25 @@ from numpy.typing import NDArray
 from treegauge.trees.discontinuous import blocks_of, walk
 from treegauge.trees.tree import Child, Tree
 
+if TYPE_CHECKING:
+    from treegauge.trees.treebank import Treebank
+
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
+
+
+class Columns(NamedTuple):
+    """The columns of :class:`~treegauge.trees.treebank.Treebank`."""
+
+    label: Int32
+    start: Int32
+    end: Int32
+    parent: Int32
+    word: Int32
+    tag: Int32
+    above: Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,19 +228,20 @@ def merge_strings(vocabularies: Sequence[tuple[str, ...]]) -> tuple[tuple[str, .
     return tuple(ids), maps
 
 
-def join_columns(columns: Sequence[Int32]) -> Int32:
-    """The columns one after the other; empty if there are none."""
-    return np.concatenate(columns) if columns else np.zeros(0, np.int32)
-
-
-def join_offsets(offsets: Sequence[Int64]) -> Int64:
-    """The offsets of several treebanks joined into one."""
-    return offsets_of([np.diff(offset) for offset in offsets])
-
-
 def offsets_of(lengths: Sequence[Int64]) -> Int64:
     """The offsets of consecutive runs, given their lengths in several arrays: 0, and the sum of the lengths up to each."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))])
+
+
+def depths(parent: Int64) -> Int64:
+    """The number of rows above each row, by pointer doubling; ``parent`` has the row of the parent, -1 where there is none."""
+    nothing = len(parent)
+    up = np.append(np.where(parent < 0, nothing, parent), nothing)
+    depth = np.append((parent >= 0).astype(np.int64), 0)
+    while bool((more := depth.take(up)).any()):
+        depth = depth + more
+        up = up.take(up)
+    return depth[:-1]
 
 
 def rows_of(offset: Int64, trees: Int64) -> tuple[Int64, Int64]:
@@ -241,77 +257,12 @@ def rows_of(offset: Int64, trees: Int64) -> tuple[Int64, Int64]:
     return rows, new
 
 
-def canonical_ids(strings: Sequence[str], column: Int32) -> tuple[list[str], Int32]:
-    """The strings that a column uses, in the order of first use, and the place of each old id among them.
-
-    The place of an unused id is -1, and so is a last one added for the id -1. Equal strings under two ids share a place, so that
-    the outcome depends only on the strings in the column.
-
-    >>> used, ids = canonical_ids(("a", "b", "c", "b"), np.array([3, 0, 1], np.int32))
-    >>> used, ids.tolist()
-    (['b', 'a'], [1, 0, -1, 0, -1])
-    """
-    first = np.full(len(strings), len(column), dtype=np.int64)
-    np.minimum.at(first, column, np.arange(len(column)))
-    order = np.argsort(first, kind="stable")[: int((first < len(column)).sum())]
-    places: dict[str, int] = {}
-    canonical = np.full(len(strings) + 1, -1, dtype=np.int32)
-    numbers: list[int] = order.tolist()
-    canonical[order] = [places.setdefault(strings[number], len(places)) for number in numbers]
-    return list(places), canonical
-
-
 class Digest(Protocol):
     """A hash under construction, of :mod:`hashlib`."""
 
     def update(self, obj: bytes | memoryview, /) -> None: ...
     def digest(self) -> bytes: ...
     def copy(self) -> Digest: ...
-
-
-class _NumberedColumns(Protocol):
-    """The columns of a :class:`~treegauge.trees.treebank.Treebank` without the strings behind the numbers."""
-
-    @property
-    def label(self) -> Int32: ...
-    @property
-    def start(self) -> Int32: ...
-    @property
-    def end(self) -> Int32: ...
-    @property
-    def parent(self) -> Int32: ...
-    @property
-    def word(self) -> Int32: ...
-    @property
-    def tag(self) -> Int32: ...
-    @property
-    def above(self) -> Int32: ...
-
-
-class _Columns(_NumberedColumns, Protocol):
-    """The columns of a :class:`~treegauge.trees.treebank.Treebank`."""
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-    @property
-    def vocabulary(self) -> tuple[str, ...]: ...
-    @property
-    def node_offset(self) -> Int64: ...
-    @property
-    def token_offset(self) -> Int64: ...
-    @property
-    def blocks(self) -> Blocks | None: ...
-
-
-class HashState(NamedTuple):
-    """The state of a :class:`TreebankHash` at some time."""
-
-    trees: int
-    labels: tuple[int, Digest]
-    words: tuple[int, Digest]
-    columns: list[Digest]
-    nodes: int
-    blocks: Digest | None
 
 
 class TreebankHash:
@@ -335,7 +286,7 @@ class TreebankHash:
         self._nodes = 0
         self._blocks: Digest | None = None  # only where there are discontinuous trees
 
-    def update(self, block: _Columns) -> None:
+    def update(self, block: Treebank) -> None:
         """Add the trees of a block."""
         self._trees += len(block.node_offset) - 1
         label = self._labels.numbers(block.labels, block.label)
@@ -353,9 +304,7 @@ class TreebankHash:
             self._blocks.update(np.ascontiguousarray(gaps, dtype="<i8").data)
         self._nodes += len(block.label)
 
-    def update_numbered(
-        self, block: _NumberedColumns, n_nodes: Int64, n_tokens: Int64, labels: list[bytes], words: list[bytes]
-    ) -> None:
+    def update_numbered(self, block: Columns, n_nodes: Int64, n_tokens: Int64, labels: list[bytes], words: list[bytes]) -> None:
         """Add the trees of a block whose labels and words are numbered by their first use in all trees so far.
 
         ``labels`` and ``words`` are the new ones, each preceded by its length. One hash takes only such blocks, or only others.
@@ -367,20 +316,14 @@ class TreebankHash:
         for digest, column in zip(self._columns, columns, strict=True):
             digest.update(np.ascontiguousarray(column, dtype="<i4").data)
 
-    def mark(self) -> HashState:
-        """The present state, for :meth:`go_back`."""
-        blocks = None if self._blocks is None else self._blocks.copy()
-        columns = [column.copy() for column in self._columns]
-        return HashState(self._trees, self._labels.mark(), self._words.mark(), columns, self._nodes, blocks)
-
-    def go_back(self, mark: HashState) -> None:
-        """Return to an earlier state, without the blocks added since."""
-        self._trees = mark.trees
-        self._labels.go_back(*mark.labels)
-        self._words.go_back(*mark.words)
-        self._columns = [column.copy() for column in mark.columns]
-        self._nodes = mark.nodes
-        self._blocks = None if mark.blocks is None else mark.blocks.copy()
+    def copy(self) -> TreebankHash:
+        """Another hash of the same trees, to which others can be added."""
+        other = TreebankHash()
+        other._trees, other._nodes = self._trees, self._nodes
+        other._labels, other._words = self._labels.copy(), self._words.copy()
+        other._columns = [column.copy() for column in self._columns]
+        other._blocks = None if self._blocks is None else self._blocks.copy()
+        return other
 
     def hexdigest(self) -> str:
         """The hash of all trees so far."""
@@ -428,11 +371,7 @@ class _Strings:
         self.digest.update(_utf8("".join(spelled)))
         known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
 
-    def mark(self) -> tuple[int, Digest]:
-        return len(self._numbers), self.digest.copy()
-
-    def go_back(self, size: int, digest: Digest) -> None:
-        while len(self._numbers) > size:
-            self._numbers.popitem()
-        self.digest = digest.copy()
-        self._last = None
+    def copy(self) -> _Strings:
+        other = _Strings()
+        other.digest, other._numbers = self.digest.copy(), self._numbers.copy()
+        return other

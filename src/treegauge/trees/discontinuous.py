@@ -13,10 +13,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 from treegauge.errors import FormatError, UsageError
-from treegauge.trees.tree import Child, Tree, from_flat
+from treegauge.trees.tree import Child, Tree, fold, from_flat, to_flat
 
 Options = ParamSpec("Options")
 Made = TypeVar("Made", Tree, Tree | None)
@@ -38,7 +38,7 @@ class DiscontinuousTree(Tree):
     ``order[k]`` is the place, among this node's own words, of the ``k``-th word when the children are read one after the other. It
     increases within each child, and children stand in the order of their first words.
 
-    >>> from treegauge.trees.bracketed import parse_discbracket
+    >>> from treegauge.trees.notation import parse_discbracket
     >>> tree = parse_discbracket("(S (VP (PWS 0=Wen) (VVPP 3=gesehen)) (VAFIN 1=hast) (PPER 2=du))")
     >>> tree.order, tree.words
     ((0, 3, 1, 2), ('Wen', 'hast', 'du', 'gesehen'))
@@ -193,8 +193,8 @@ def is_continuous(tree: Tree) -> bool:
 
 def with_placed_words(tree: Tree) -> Tree:
     """The tree as plain nodes over words that carry their places; :func:`from_placed_words` undoes it."""
-    flat: list[Any] = list(_flat_placed(tree))
-    return from_flat(flat)
+    words = (PlacedWord(node, places[0]) for node, places, _ in walk(tree) if isinstance(node, str))
+    return from_flat(next(words) if isinstance(item, str) else item[:2] for item in to_flat(tree))
 
 
 def on_placed(transform: Callable[Concatenate[Tree, Options], Made]) -> Callable[Concatenate[Tree, Options], Made]:
@@ -208,25 +208,6 @@ def on_placed(transform: Callable[Concatenate[Tree, Options], Made]) -> Callable
         return made if made is None else cast(Made, from_placed_words(made))
 
     return on_any
-
-
-def _flat_placed(tree: Tree) -> Iterator[Any]:
-    """The tree in post-order: placed words, and ``(label, number of children)`` for nodes."""
-    open_nodes: list[list[Any]] = []  # label, number of children, children still to come
-    for node, places, _ in walk(tree):
-        if isinstance(node, str):
-            yield PlacedWord(node, places[0])
-        elif node.children:
-            open_nodes.append([node.label, len(node.children), len(node.children)])
-            continue
-        else:
-            yield node.label, 0
-        while open_nodes:
-            open_nodes[-1][2] -= 1
-            if open_nodes[-1][2]:
-                break
-            label, arity, _ = open_nodes.pop()
-            yield label, arity
 
 
 class _PlacedChild(NamedTuple):
@@ -247,28 +228,23 @@ def from_placed_words(tree: Tree) -> Tree:
     rank = {at: number for number, at in enumerate(places)}
     if len(rank) < len(places):
         raise UsageError("two words of a tree have the same place")
-    stack: list[tuple[Tree, list[_PlacedChild], int]] = [(tree, [], 0)]
     n_words = 0
-    while True:
-        node, done, index = stack.pop()
-        while index < len(node.children):
-            child = node.children[index]
-            index += 1
-            if isinstance(child, Tree):
-                stack.append((node, done, index))
-                node, done, index = child, [], 0
-            else:
-                assert isinstance(child, PlacedWord)
-                at = rank[child.place]
-                done.append(_PlacedChild("".join(child), range(at, at + 1)))
-        piece = _node_over(node.label, done)
+
+    def combine(node: Tree, values: list[_PlacedChild | str], above: Sequence[Tree]) -> _PlacedChild:
+        nonlocal n_words
+        piece = _node_over(node.label, [value if isinstance(value, _PlacedChild) else placed(value) for value in values])
         n_words += 0 if isinstance(piece.places, range) and piece.child.__class__ is Tree else len(piece.places)
         if n_words > _MOST_WORDS:
             raise FormatError(f"constituents with gaps have more than {_MOST_WORDS} words in this sentence")
-        if not stack:
-            assert isinstance(piece.child, Tree)
-            return piece.child
-        stack[-1][1].append(piece)
+        return piece
+
+    def placed(word: str) -> _PlacedChild:
+        assert isinstance(word, PlacedWord)
+        return _PlacedChild("".join(word), range(rank[word.place], rank[word.place] + 1))
+
+    made = fold(tree, combine).child
+    assert isinstance(made, Tree)
+    return made
 
 
 def _leaves(tree: Tree) -> Iterator[PlacedWord]:

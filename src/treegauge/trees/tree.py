@@ -14,7 +14,7 @@ from treegauge.errors import Discontinuous
 
 if TYPE_CHECKING:
     from treegauge.trees.discontinuous import Block
-    from treegauge.trees.nltk import NltkTree
+    from treegauge.trees.notation import NltkTree
 
 
 class Span(NamedTuple):
@@ -94,20 +94,20 @@ class Tree:
     @classmethod
     def parse(cls, text: str) -> Tree:
         """The one tree written in a bracketed string; :class:`~treegauge.errors.BracketError` if there is not exactly one."""
-        from treegauge.trees.bracketed import parse_one
+        from treegauge.trees.notation import parse_one
 
         return parse_one(text)
 
     @classmethod
     def from_nltk(cls, tree: NltkTree) -> Tree:
         """The same tree as an ``nltk.Tree`` (nltk itself is not imported)."""
-        from treegauge.trees.nltk import from_nltk
+        from treegauge.trees.notation import from_nltk
 
         return from_nltk(tree)
 
     def to_nltk(self) -> NltkTree:
         """The same tree as an ``nltk.Tree``; brackets inside words are escaped as ``-LRB-`` and ``-RRB-``."""
-        from treegauge.trees.nltk import to_nltk
+        from treegauge.trees.notation import to_nltk
 
         return to_nltk(self)
 
@@ -282,19 +282,19 @@ class Tree:
                 yield from _in_order(node)
 
     def __str__(self) -> str:
-        from treegauge.trees.bracketed import one_line
+        from treegauge.trees.notation import one_line
 
         return one_line(self)
 
     def __repr__(self) -> str:
         """A Python expression that gives this tree, even where bracketed text cannot hold it."""
-        from treegauge.trees.bracketed import expression
+        from treegauge.trees.notation import expression
 
         return expression(self)
 
     def pretty(self, width: int = 100) -> str:
         """Bracketed text over several lines, each node on one line if it fits into ``width`` columns."""
-        from treegauge.trees.bracketed import pretty
+        from treegauge.trees.notation import pretty
 
         return pretty(self, width)
 

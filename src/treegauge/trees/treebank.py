@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple, overload
+from operator import itemgetter
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -18,14 +19,14 @@ from treegauge.tables import number_of
 from treegauge.trees.columns import (
     Blocks,
     ColumnBuilder,
+    Columns,
     Int32,
     Int64,
     Mask,
     TreebankHash,
     join_blocks,
-    join_columns,
-    join_offsets,
     merge_strings,
+    offsets_of,
     rows_of,
 )
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words
@@ -152,7 +153,7 @@ class Treebank(Sequence[Tree]):
     @classmethod
     def parse(cls, text: str) -> Treebank:
         """All trees of a bracketed string."""
-        from treegauge.trees.bracketed import parse_all
+        from treegauge.trees.notation import parse_all
 
         return cls.from_trees(parse_all(text))
 
@@ -164,24 +165,13 @@ class Treebank(Sequence[Tree]):
     @classmethod
     def from_builder(cls, built: ColumnBuilder) -> Treebank:
         """The treebank of the trees that a builder was given."""
-        return cls(
-            tuple(built.labels),
-            tuple(built.vocabulary),
-            np.array(built.label, np.int32),
-            np.array(built.start, np.int32),
-            np.array(built.end, np.int32),
-            np.array(built.parent, np.int32),
-            np.array(built.word, np.int32),
-            np.array(built.tag, np.int32),
-            np.array(built.above, np.int32),
-            np.array(built.node_offset, np.int64),
-            np.array(built.token_offset, np.int64),
-            blocks=Blocks(
-                np.array(built.block_row, np.int64), np.array(built.block_start, np.int32), np.array(built.block_end, np.int32)
-            )
-            if built.block_row
-            else None,
-        )
+        columns = Columns._make(np.array(getattr(built, name), np.int32) for name in Columns._fields)
+        offsets = np.array(built.node_offset, np.int64), np.array(built.token_offset, np.int64)
+        blocks = None
+        if built.block_row:
+            edges = np.array(built.block_start, np.int32), np.array(built.block_end, np.int32)
+            blocks = Blocks(np.array(built.block_row, np.int64), *edges)
+        return cls(tuple(built.labels), tuple(built.vocabulary), *columns, *offsets, blocks=blocks)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Treebank]) -> Treebank:
@@ -190,18 +180,20 @@ class Treebank(Sequence[Tree]):
             return parts[0]
         labels, label_maps = merge_strings([part.labels for part in parts])
         vocabulary, word_maps = merge_strings([part.vocabulary for part in parts])
+        renumber = {"label": label_maps, "word": word_maps, "tag": label_maps}
+        columns = (
+            [
+                getattr(part, name) if name not in renumber else renumber[name][k][getattr(part, name)]
+                for k, part in enumerate(parts)
+            ]
+            for name in Columns._fields
+        )
         return cls(
             labels,
             vocabulary,
-            join_columns([m[part.label] for m, part in zip(label_maps, parts, strict=True)]),
-            join_columns([part.start for part in parts]),
-            join_columns([part.end for part in parts]),
-            join_columns([part.parent for part in parts]),
-            join_columns([m[part.word] for m, part in zip(word_maps, parts, strict=True)]),
-            join_columns([m[part.tag] for m, part in zip(label_maps, parts, strict=True)]),
-            join_columns([part.above for part in parts]),
-            join_offsets([part.node_offset for part in parts]),
-            join_offsets([part.token_offset for part in parts]),
+            *Columns._make(np.concatenate([np.zeros(0, np.int32), *column]) for column in columns),
+            offsets_of([np.diff(part.node_offset) for part in parts]),
+            offsets_of([np.diff(part.token_offset) for part in parts]),
             tuple(origin for part in parts for origin in part._origins_or_blank()),
             join_blocks([part.blocks for part in parts], [part.n_nodes for part in parts]),
         )
@@ -272,7 +264,9 @@ class Treebank(Sequence[Tree]):
         nodes, node_offset = rows_of(self.node_offset, trees)
         tokens, token_offset = rows_of(self.token_offset, trees)
         blocks = None if self.blocks is None else self.blocks.take(self.node_offset, trees, node_offset)
-        return self._select(nodes, tokens, node_offset, token_offset, tuple(pick_origins(self.origins, trees)), blocks)
+        origins = tuple(pick_origins(self.origins, trees))
+        offsets = {"node_offset": node_offset, "token_offset": token_offset}
+        return self._select(nodes, tokens, **offsets, origins=origins, blocks=blocks)
 
     def __iter__(self) -> Iterator[Tree]:
         return (self._tree(index) for index in range(len(self)))
@@ -376,33 +370,15 @@ class Treebank(Sequence[Tree]):
         node_offset = self.node_offset[first : last + 1] - self.node_offset[first]
         token_offset = self.token_offset[first : last + 1] - self.token_offset[first]
         blocks = None if self.blocks is None else self.blocks.within(int(self.node_offset[first]), int(self.node_offset[last]))
-        return self._select(nodes, tokens, node_offset, token_offset, tuple(parts_of(self.origins, first, last)), blocks)
+        origins = tuple(parts_of(self.origins, first, last))
+        offsets = {"node_offset": node_offset, "token_offset": token_offset}
+        return self._select(nodes, tokens, **offsets, origins=origins, blocks=blocks)
 
-    def _select(
-        self,
-        nodes: slice | Int64,
-        tokens: slice | Int64,
-        node_offset: Int64,
-        token_offset: Int64,
-        origins: tuple[Origin, ...],
-        blocks: Blocks | None,
-    ) -> Treebank:
+    def _select(self, nodes: slice | Int64, tokens: slice | Int64, **rest: Any) -> Treebank:
         """The treebank of some rows of the columns, with the offsets, origins and blocks that belong to them."""
-        return Treebank(
-            self.labels,
-            self.vocabulary,
-            self.label[nodes],
-            self.start[nodes],
-            self.end[nodes],
-            self.parent[nodes],
-            self.word[tokens],
-            self.tag[tokens],
-            self.above[tokens],
-            node_offset,
-            token_offset,
-            origins,
-            blocks,
-        )
+        columns = {name: getattr(self, name)[nodes] for name in ("label", "start", "end", "parent")}
+        columns |= {name: getattr(self, name)[tokens] for name in ("word", "tag", "above")}
+        return replace(self, **columns, **rest)
 
     def _tree(self, index: int) -> Tree:
         """Tree ``index``, built bottom-up: in reverse pre-order the children of a row are made before it."""
@@ -424,13 +400,9 @@ class Treebank(Sequence[Tree]):
             if len(inside) > 1:
                 # Child nodes were added last to first. A node without words comes before the word at its position.
                 inside.reverse()
-                inside.sort(key=_by_position)
+                inside.sort(key=itemgetter(0, 1))
             tree = Tree(labels[row], [child for _, _, child in inside])
             if row == 0:
                 return from_placed_words(tree) if has_gaps else tree
             children[parents[row]].append((starts[row], 0, tree))
         raise AssertionError("a tree has at least one node")
-
-
-def _by_position(item: tuple[int, int, Child]) -> tuple[int, int]:
-    return item[0], item[1]

@@ -12,7 +12,7 @@ from treegauge import alignment, score
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown, breakdown
-from treegauge.metrics.breakdowns.counts_by_key import Key
+from treegauge.metrics.breakdowns.constituent_counts import Key
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.breakdowns.errors import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
+from treegauge.metrics.breakdowns.error_analysis import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset
 from treegauge.testing.brute_force import crosses

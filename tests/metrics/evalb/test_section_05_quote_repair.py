@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from evalb_helpers import NEW, run
 
-from treegauge.metrics.evalb.reading import Log, Rules, read_sentence, repair_quotes
+from treegauge.metrics.evalb.lines import Log, Rules, read_sentence, repair_quotes
 from treegauge.presets.prm import parse_prm
 
 RULES = Rules(parse_prm(NEW.encode())[0])

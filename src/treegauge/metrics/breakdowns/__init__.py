@@ -8,7 +8,13 @@ from functools import cache
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName
-from treegauge.metrics.breakdowns.constituents import (
+from treegauge.metrics.breakdowns.constituent_counts import (
+    Breakdown,
+    Counts,
+    Key,
+    Place,
+    PlaceArray,
+    TableLayout,
     by_crossing,
     by_depth,
     by_fan_out,
@@ -18,8 +24,7 @@ from treegauge.metrics.breakdowns.constituents import (
     confusions,
     unary_chains,
 )
-from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, Place, PlaceArray, TableLayout
-from treegauge.metrics.breakdowns.errors import by_error
+from treegauge.metrics.breakdowns.error_analysis import by_error
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Treebank
 

@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.brackets import sum_within
-from treegauge.alignment.counted_brackets import LabelNumbers, brackets_of, sentence_lengths
+from treegauge.alignment.brackets import LabelNumbers, brackets_of, sentence_lengths, sum_within
 from treegauge.alignment.words import has_tag
 from treegauge.io.bracketed_columns import Names, TreeColumns, find_events, part_of
 from treegauge.metrics.evalb import VALID
-from treegauge.metrics.evalb import reading as limits
-from treegauge.metrics.evalb.reading import Rules
+from treegauge.metrics.evalb import lines as limits
+from treegauge.metrics.evalb.lines import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
 from treegauge.metrics.matching import crossing, matched_counts
 from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, NameCounts, PlainCounter, TreeSlice
@@ -132,9 +131,13 @@ class _LineReader:
             trees = part_of(find_events(_text(lines, odd)), self.names, "", 0, utf8=False)
         self._long_words = _with_new(self._long_words, self.names.word_numbers.strings, limits.WORD)
         self._long_labels = _with_new(self._long_labels, self.names.label_numbers.strings, limits.LABEL)
-        odd |= (trees.n_nodes > limits.BRACKETS) | (np.array([len(line) for line in lines]) > limits.LINE)
-        odd |= sum_within(self._long_words.take(trees.columns.word) | (trees.columns.tag < 0), offsets_of([trees.n_tokens])) > 0
-        return trees, odd | (sum_within(self._long_labels.take(trees.columns.label), offsets_of([trees.n_nodes])) > 0)
+        if max(map(len, lines)) > limits.LINE:
+            odd |= np.array([len(line) > limits.LINE for line in lines])
+        special = self._long_words.take(trees.columns.word) | (trees.columns.tag < 0)
+        for of_rows, sizes in ((special, trees.n_tokens), (self._long_labels.take(trees.columns.label), trees.n_nodes)):
+            if of_rows.any():
+                odd |= sum_within(of_rows, offsets_of([sizes])) > 0
+        return trees, odd | (trees.n_nodes > limits.BRACKETS)
 
     def _scan(self, lines: Sequence[bytes]) -> TreeColumns | None:
         """The trees by the compiled scanner, if each line is certainly one that EVALB reads as we do."""

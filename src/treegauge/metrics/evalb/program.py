@@ -11,11 +11,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import TYPE_CHECKING, BinaryIO
 
 from treegauge import presets
-from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED
-from treegauge.metrics.evalb.reading import parameter_remarks
+from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID
+from treegauge.metrics.evalb.lines import parameter_remarks
 from treegauge.metrics.evalb.scoring import SentenceResult, score_blocks
 from treegauge.presets.prm import Parameters, atoi, parse_prm
 
@@ -170,82 +171,50 @@ HEADER = (
 ROW = b"%4d  %3d    %d  %6.2f %6.2f   %3d    %3d  %3d    %3d   %4d  %4d   %6.2f\n"
 
 
-def row(result: SentenceResult) -> bytes:
-    """The line of one sentence; rates are percentages, 0 where there is nothing to divide by.
+def row(counts: Sequence[int]) -> bytes:
+    """The line of one sentence; counts are in the order of a SentenceResult, rates are percentages (0 if there is nothing).
 
-    >>> row(SentenceResult(1, 6, 0, matched=3, gold=4, test=4, words=5, tags=5))
+    >>> row((1, 6, 0, 3, 4, 4, 0, 5, 5))
     b'   1    6    0   75.00  75.00     3      4    4      0      5     5   100.00\\n'
     """
-    number, length, status, matched, gold, test, crossing, words, tags = result[:9]
-    return ROW % (
-        number,
-        length,
-        status,
-        100.0 * matched / gold if gold else 0.0,
-        100.0 * matched / test if test else 0.0,
-        matched,
-        gold,
-        test,
-        crossing,
-        words,
-        tags,
-        100.0 * tags / words if words else 0.0,
-    )
-
-
-def _rows(lines: ValidLines) -> bytes:
-    """The same for several sentences."""
-    number, length, matched, gold, test, crossing, words, tags = (column.tolist() for column in lines)
-    counts = zip(number, length, matched, gold, test, crossing, words, tags, strict=True)
-    return b"".join(
-        ROW % (i, n, 0, 100.0 * m / g if g else 0.0, 100.0 * m / t if t else 0.0, m, g, t, x, w, c, 100.0 * c / w)
-        for i, n, m, g, t, x, w, c in counts
-    )
+    number, length, status, m, g, t, crossing, w, tags = counts
+    recall, precision, accuracy = 100.0 * m / g if g else 0.0, 100.0 * m / t if t else 0.0, 100.0 * tags / w if w else 0.0
+    return ROW % (number, length, status, recall, precision, m, g, t, crossing, w, tags, accuracy)
 
 
 class Totals:
     """Running sums of one summary block; only valid sentences enter the sums of brackets, words and tags."""
 
     def __init__(self) -> None:
-        self.sentences = self.errors = self.skipped = 0
+        self.sentences = self.errors = self.skipped = self.unparsed = 0
         self.matched = self.gold = self.test = self.crossing = self.words = self.tags = 0
-        self.unparsed = 0
         self.complete: int = 0
         self.no_crossing: int = 0
         self.few_crossing: int = 0
 
     def add(self, result: SentenceResult) -> None:
         """Add a sentence; one without brackets that count on either side is a complete match."""
-        _, _, status, matched, gold, test, crossing, words, tags = result[:9]
-        self.sentences += 1
-        if status == ERROR:
-            self.errors += 1
-        elif status == SKIP:
-            self.skipped += 1
+        if result.status in (ERROR, SKIP):
+            self.sentences += 1
+            self.errors += result.status == ERROR
+            self.skipped += result.status == SKIP
         else:
-            self.matched += matched
-            self.gold += gold
-            self.test += test
-            self.crossing += crossing
-            self.words += words
-            self.tags += tags
-            self.complete += gold == test == matched
-            self.no_crossing += crossing == 0
-            self.few_crossing += crossing <= 2
+            matched, gold, test, crossing = counts = result[3:7]
+            self._add(1, (*counts, *result[7:9]), (gold == test == matched, crossing == 0, crossing <= 2))
 
     def add_lines(self, lines: ValidLines) -> None:
         """Add several valid sentences."""
-        _, _, matched, gold, test, crossing, words, tags = lines
-        self.sentences += len(matched)
-        self.matched += int(matched.sum())
-        self.gold += int(gold.sum())
-        self.test += int(test.sum())
-        self.crossing += int(crossing.sum())
-        self.words += int(words.sum())
-        self.tags += int(tags.sum())
-        self.complete += int(((gold == test) & (gold == matched)).sum())
-        self.no_crossing += int((crossing == 0).sum())
-        self.few_crossing += int((crossing <= 2).sum())
+        _, _, *counts = lines
+        matched, gold, test, crossing = counts[:4]
+        kinds = (gold == test) & (gold == matched), crossing == 0, crossing <= 2
+        self._add(len(matched), [int(column.sum()) for column in counts], [int(kind.sum()) for kind in kinds])
+
+    def _add(self, sentences: int, counts: Sequence[int], kinds: Sequence[int]) -> None:
+        """Add the counts of valid sentences, and the numbers of those that match, have no crossing, and have at most two."""
+        self.sentences += sentences
+        names = ("matched", "gold", "test", "crossing", "words", "tags", "complete", "no_crossing", "few_crossing")
+        for name, number in zip(names, (*counts, *kinds), strict=True):
+            setattr(self, name, getattr(self, name) + number)
 
     def add_unparsed(self, result: SentenceResult) -> None:
         """Add a sentence without a parse, for which EVALB has no rule.
@@ -286,14 +255,8 @@ def summary(everything: Totals, short: Totals, cutoff_length: int) -> bytes:
     """The text after the last row: the rule, the line of totals, and a block for all and one for short sentences."""
     total = b""
     if everything.gold and everything.test:
-        total = b"                %6.2f %6.2f %6d %5d %5d  %5d" % (
-            everything.recall,
-            everything.precision,
-            everything.matched,
-            everything.gold,
-            everything.test,
-            everything.crossing,
-        )
+        rates, brackets = (everything.recall, everything.precision), (everything.matched, everything.gold, everything.test)
+        total = b"                %6.2f %6.2f %6d %5d %5d  %5d" % (*rates, *brackets, everything.crossing)
     total += b"  %5d %5d   %6.2f\n" % (everything.words, everything.tags, everything.tagging_accuracy)
     blocks = _block(b"All", everything) + _block(b"len<=%d" % cutoff_length, short)
     return RULE + total + b"=== Summary ===\n" + blocks
@@ -392,7 +355,8 @@ class _ProgramRun:
                 if not isinstance(result, SentenceResult):
                     everything.add_lines(result)
                     short.add_lines(result.select(result.length <= cutoff))
-                    write(_rows(result))
+                    number, length, *counts = (column.tolist() for column in result)
+                    write(b"".join(map(row, zip(number, length, repeat(VALID), *counts, strict=False))))
                     continue
                 if result.messages or result.remarks or result.trace:
                     self._report(result)
@@ -401,7 +365,7 @@ class _ProgramRun:
                 everything.add(result)
                 if result.length <= cutoff:
                     short.add(result)
-                write(row(result))
+                write(row(result[:9]))
                 if result.dump:
                     write(result.dump)
         except _LimitReached:

@@ -15,8 +15,8 @@ from itertools import chain, islice, repeat, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID
-from treegauge.metrics.evalb import reading as limits
-from treegauge.metrics.evalb.reading import EvalbSentence, Log, Rules, read_sentence, repair_quotes
+from treegauge.metrics.evalb import lines as limits
+from treegauge.metrics.evalb.lines import EvalbSentence, Log, Rules, read_sentence, repair_quotes
 from treegauge.presets.prm import Parameters, cut_label
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ StartEnd = tuple[int, int]
 
 _FEW_LINES = 64
 """Fewer lines are scored one by one, which is faster than loading NumPy."""
-_FEW = 2000
-"""Up to this number of pairs, comparing each pair is faster than a sweep."""
 
 
 def count_crossing(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
@@ -39,23 +37,10 @@ def count_crossing(gold: Collection[StartEnd], test: Collection[StartEnd]) -> in
     >>> count_crossing([(0, 2), (2, 5)], [(0, 5), (1, 3), (1, 3), (2, 4)])
     2
     """
-    if len(gold) * len(test) <= _FEW:
-        return _count_by_pairs(gold, test)
     ends = _nearest_ends(gold, {a for a, _ in test})
     # The mirror image: the largest start left of b among the spans around b is the smallest end right of -b.
     starts = _nearest_ends([(-d, -c) for c, d in gold], {-b for _, b in test})
     return sum(ends.get(a, b) < b or -starts.get(-b, -a) > a for a, b in test)
-
-
-def _count_by_pairs(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
-    # Plain loops: this is the innermost part of scoring, and generators would double its cost.
-    crossing = 0
-    for a, b in test:
-        for c, d in gold:
-            if a < d < b if c < a else a < c < b < d:
-                crossing += 1
-                break
-    return crossing
 
 
 def _nearest_ends(spans: Iterable[StartEnd], points: Iterable[int]) -> dict[int, int]:
@@ -111,7 +96,7 @@ class SentenceComparison:
 def compare_sentences(gold: EvalbSentence, test: EvalbSentence, rules: Rules) -> SentenceComparison:
     r"""The comparison of two sentences with the same number of words.
 
-    >>> from treegauge.metrics.evalb.reading import Log, read_sentence
+    >>> from treegauge.metrics.evalb.lines import Log, read_sentence
     >>> from treegauge.presets.prm import Parameters
     >>> rules = Rules(Parameters())
     >>> gold = read_sentence(b"(S (A (N a) (N b)) (N c))", rules, Log())
@@ -173,19 +158,11 @@ def _match(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side:
 
 def dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
     """The DEBUG 1 dump: words and brackets of both sides with their result codes; without a comparison, all are NOT_REACHED."""
-    if comparison is None:
-        gold_side, test_side = _not_reached(gold), _not_reached(test)
-        gold_tags, test_tags = [NOT_REACHED] * len(gold.words), [NOT_REACHED] * len(test.words)
-    else:
-        gold_side, test_side = comparison.gold, comparison.test
-        gold_tags = test_tags = comparison.tag_codes
-    head = b"-<1>---(wn1=%3d, bn1=%3d)-           -<2>---(wn2=%3d, bn2=%3d)-" % (
-        len(gold.words),
-        len(gold.labels),
-        len(test.words),
-        len(test.labels),
-    )
-    words = _two_columns(_words(gold, gold_tags), _words(test, test_tags), width=40)
+    gold_side, test_side = (_not_reached(gold), _not_reached(test)) if comparison is None else (comparison.gold, comparison.test)
+    tags = [NOT_REACHED] * max(len(gold.words), len(test.words)) if comparison is None else comparison.tag_codes
+    sizes = len(gold.words), len(gold.labels), len(test.words), len(test.labels)
+    head = b"-<1>---(wn1=%3d, bn1=%3d)-           -<2>---(wn2=%3d, bn2=%3d)-" % sizes
+    words = _two_columns(_words(gold, tags), _words(test, tags), width=40)
     brackets = _two_columns(_brackets(gold, gold_side), _brackets(test, test_side), width=32)
     return b"\n".join([head, *words, b"", *brackets, b"", b"========", b""])
 
@@ -196,7 +173,7 @@ def _not_reached(sentence: EvalbSentence) -> Side:
 
 def _words(sentence: EvalbSentence, codes: Sequence[int]) -> Iterator[bytes]:
     """One entry per word; an empty word has an empty entry."""
-    for number, (code, tag, word) in enumerate(zip(codes, sentence.tags, sentence.words, strict=True)):
+    for number, (code, tag, word) in enumerate(zip(codes, sentence.tags, sentence.words, strict=False)):
         yield b"%3d : %d : %-6s  %-16s" % (number, code, tag, word) if word else b""
 
 

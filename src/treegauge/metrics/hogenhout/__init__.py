@@ -22,7 +22,7 @@ The paper's example, two sentences and a parser:
 from __future__ import annotations
 
 from treegauge.metrics.hogenhout.items import BracketKey, BracketToJudge, Judgements, Verdict, crossing_histogram
-from treegauge.metrics.hogenhout.metric import (
+from treegauge.metrics.hogenhout.measures import (
     COMPARATIVE,
     MEASURES,
     Hogenhout,

@@ -1,4 +1,4 @@
-"""Trees as bracketed text and as discbracket text: escapes, the reader for one small string, and the writers.
+"""Trees as bracketed text, as discbracket text and as ``nltk.Tree``: escapes, the reader for one small string, and the writers.
 
 Whole files are read by :mod:`treegauge.io.bracketed`; this module defines what the text means:
 
@@ -18,12 +18,14 @@ order of their first words, and read in any order.
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, cast
 
-from treegauge.errors import BracketError, FormatError, WriteError
-from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.errors import BracketError, Discontinuous, FormatError, UsageError, WriteError
+from treegauge.trees.discontinuous import PlacedWord, from_placed_words, with_placed_words
+from treegauge.trees.tree import Child, Tree, fold, from_flat, rebuild
 
 _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
 # Patterns as text: re compiles them on first use, and files are read by other code.
@@ -177,6 +179,10 @@ def one_line(tree: Tree) -> str:
     >>> print(one_line(Tree("", [Tree("S", [Tree("NN", ["(x)"])])])))
     ( (S (NN -LRB-x-RRB-)))
     """
+    return _line(tree, escape_word) if tree.is_continuous else discbracket_line(tree)
+
+
+def _line(tree: Tree, write_word: Callable[[str], str]) -> str:
     parts: list[str] = []
     stack: list[Child | None] = [tree]
     while stack:
@@ -184,9 +190,7 @@ def one_line(tree: Tree) -> str:
         if node is None:
             parts.append(")")
         elif isinstance(node, str):
-            parts.append(" " + escape_word(node))
-        elif node.__class__ is not Tree:
-            return discbracket_line(tree)
+            parts.append(" " + write_word(node))
         else:
             refuse_hidden_label(node)
             parts.append((" (" if parts else "(") + escape_label(node.label))
@@ -268,15 +272,13 @@ def pretty(tree: Tree, width: int = 100) -> str:
 def _lengths(tree: Tree) -> dict[int, int]:
     """The one-line length of each node, by identity."""
     lengths: dict[int, int] = {}
-    stack: list[tuple[Tree, bool]] = [(tree, False)]
-    while stack:
-        node, children_done = stack.pop()
-        if children_done:
-            inside = sum(1 + (len(escape_word(child)) if isinstance(child, str) else lengths[id(child)]) for child in node.children)
-            lengths[id(node)] = len(escape_label(node.label)) + 2 + inside
-        else:
-            stack.append((node, True))
-            stack.extend((child, False) for child in node.children if isinstance(child, Tree))
+
+    def measure(node: Tree, inside: list[int | str], above: Sequence[Tree]) -> int:
+        sizes = (len(escape_word(child)) if isinstance(child, str) else child for child in inside)
+        lengths[id(node)] = len(escape_label(node.label)) + 2 + sum(1 + size for size in sizes)
+        return lengths[id(node)]
+
+    fold(tree, measure)
     return lengths
 
 
@@ -296,25 +298,7 @@ def carries_places(words: Sequence[str]) -> bool:
 
 def discbracket_line(tree: Tree) -> str:
     """The tree as discbracket text on one line."""
-    parts: list[str] = []
-    open_nodes: list[int] = []  # children still to come
-    for node, places, _ in walk(tree):
-        if isinstance(node, str):
-            parts.append(f" {places[0]}={escape_word(node)}")
-        else:
-            refuse_hidden_label(node)
-            parts.append((" (" if parts else "(") + escape_label(node.label))
-            open_nodes.append(len(node.children))
-            if node.children:
-                continue
-        while open_nodes:
-            if open_nodes[-1] > (1 if isinstance(node, str) else 0):
-                open_nodes[-1] -= 1
-                break
-            open_nodes.pop()
-            parts.append(")")
-            node = ""  # the node just closed counts as a child of the next one
-    return "".join(parts)
+    return _line(with_placed_words(tree), lambda word: f"{cast(PlacedWord, word).place}={escape_word(word)}")
 
 
 def parse_discbracket(text: str) -> Tree:
@@ -355,3 +339,60 @@ def _placed_word(text: str, seen: set[int]) -> PlacedWord:
         raise FormatError(f"two words have the place {at}", advice="Words are numbered from 0, each once.")
     seen.add(at)
     return PlacedWord(match.group(2), at)
+
+
+class NltkTree(Protocol):
+    """The part of ``nltk.Tree`` that we need: a label and iteration over children."""
+
+    def label(self) -> str: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __len__(self) -> int: ...
+
+
+def is_nltk_tree(value: object) -> bool:
+    """Whether ``value`` looks like an ``nltk.Tree`` (a list with a ``label()``)."""
+    return isinstance(value, list) and callable(getattr(cast(object, value), "label", None))
+
+
+def from_nltk(tree: NltkTree) -> Tree:
+    """The Tree with the labels and words of an ``nltk.Tree``; escaped brackets are restored as on reading a file.
+
+    A leaf that is a pair ``(word, tag)``, as in nltk's chunked sentences, becomes a preterminal.
+    """
+    flat: list[Any] = []
+    stack: list[tuple[Any, bool]] = [(tree, False)]
+    while stack:
+        node, children_done = stack.pop()
+        if not is_nltk_tree(node):
+            flat.extend(_leaf(node))
+        elif children_done:
+            flat.append((restore_label(str(node.label())), len(node)))
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(list(node)))
+    return from_flat(flat)
+
+
+def _leaf(leaf: object) -> list[Any]:
+    """The items of :func:`~treegauge.trees.tree.to_flat` for a leaf: its word, and its tag where it has one."""
+    match leaf:
+        case (str() as word, str() as tag):
+            return [restore_word(word), (restore_label(tag), 1)]
+        case _:
+            return [restore_word(str(leaf))]
+
+
+def to_nltk(tree: Tree) -> NltkTree:
+    """An ``nltk.Tree`` with the same labels and words, brackets escaped so that nltk can print and read it back."""
+    if not tree.is_continuous:
+        advice = "Make the tree continuous first (continuous:raise or continuous:split)."
+        raise Discontinuous("an nltk.Tree cannot hold crossing branches", advice=advice)
+    try:
+        make: Any = importlib.import_module("nltk.tree").Tree
+    except ImportError:
+        raise UsageError("to_nltk needs nltk: pip install nltk") from None
+
+    def convert(node: Tree, children: list[Any], ancestors: Sequence[Tree]) -> Any:
+        return make(escape_label(node.label), [escape_word(child) if isinstance(child, str) else child for child in children])
+
+    return fold(tree, convert)

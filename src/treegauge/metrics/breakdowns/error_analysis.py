@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from treegauge.alignment.alignment import Fit
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, PlaceArray, TableLayout, places_of
+from treegauge.metrics.breakdowns.constituent_counts import Breakdown, Counts, Key, PlaceArray, TableLayout, places_of
 from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, MissingBrackets, Node, RepairForest, kind_of_move, kind_of_node
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import f1, ratio
