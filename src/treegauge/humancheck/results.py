@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from treegauge.humancheck.judgements import TAGS, BracketId, JudgementLog, verdict_rule
 from treegauge.humancheck.questions import KINDS, Check, CheckPlan, build_check
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
-from treegauge.metrics.hogenhout.measures import measures
+from treegauge.metrics.hogenhout.bracket_measures import measures
 from treegauge.metrics.metric import ratio
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset

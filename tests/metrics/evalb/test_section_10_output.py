@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evalb_helpers import COLLINS, TRAM, run
 
-from treegauge.metrics.evalb import SentenceResult
 from treegauge.metrics.evalb.program import row
 
 WHOLE = """\
@@ -58,7 +57,7 @@ def test_the_whole_table():
 
 
 def test_widths_grow():
-    wide = row(SentenceResult(12345, 1234, 0, 1000, 1000, 2000, 1234, 12345, 12345))
+    wide = row((12345, 1234, 0, 1000, 1000, 2000, 1234, 12345, 12345))
     assert wide == b"12345  1234    0  100.00  50.00   1000    1000  2000    1234   12345  12345   100.00\n"
 
 

@@ -21,7 +21,7 @@ from treegauge.metrics.hogenhout import (
     comparative_rows,
     crossing_histogram,
 )
-from treegauge.metrics.hogenhout.measures import measures, parse_base
+from treegauge.metrics.hogenhout.bracket_measures import measures, parse_base
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
 from treegauge.trees.treebank import Treebank

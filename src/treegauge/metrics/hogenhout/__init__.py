@@ -21,8 +21,7 @@ The paper's example, two sentences and a parser:
 
 from __future__ import annotations
 
-from treegauge.metrics.hogenhout.items import BracketKey, BracketToJudge, Judgements, Verdict, crossing_histogram
-from treegauge.metrics.hogenhout.measures import (
+from treegauge.metrics.hogenhout.bracket_measures import (
     COMPARATIVE,
     MEASURES,
     Hogenhout,
@@ -34,6 +33,7 @@ from treegauge.metrics.hogenhout.measures import (
     parse_base,
     rows_of_bits,
 )
+from treegauge.metrics.hogenhout.items import BracketKey, BracketToJudge, Judgements, Verdict, crossing_histogram
 
 __all__ = [
     "COMPARATIVE",
