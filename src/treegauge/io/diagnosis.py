@@ -49,7 +49,7 @@ class TextPosition(NamedTuple):
 
     def after(self, text: bytes, end: int | None = None) -> TextPosition:
         """The position at the end of a text that begins here, or at the end of its first ``end`` bytes."""
-        newlines = text.count(b"\n", 0, end)
+        newlines = int(np.count_nonzero(np.frombuffer(text[:end], np.uint8) == ord("\n")))
         rest = len(text[text.rfind(b"\n", 0, end) + 1 : end].decode("utf-8", "replace"))
         return TextPosition(self.line + newlines, rest if newlines else self.characters + rest)
 

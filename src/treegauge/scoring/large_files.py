@@ -148,6 +148,8 @@ def _new_names(column: Int32, names: NameNumbers, known: int, restore: Callable[
     """The names that a block is the first to have, each after its length, ``3:the``; _NotPlain if they are not numbered in the
     order of their first use, or have escaped brackets: only then numbers alone would not determine the hash."""
     new = names.strings[known:]
+    if not new:
+        return []
     joined = b" ".join(new)
     largest = np.maximum.accumulate(column[column >= known])
     if (
@@ -158,7 +160,8 @@ def _new_names(column: Int32, names: NameNumbers, known: int, restore: Callable[
         raise _NotPlain
     if b"RB-" in joined:
         new = [restore(name.decode("utf-8")).encode() if b"RB-" in name else name for name in new]
-    return [b"%d:%b" % (len(name), name) for name in new]
+    lengths = {length: b"%d:" % length for length in set(map(len, new))}
+    return [piece for name in new for piece in (lengths[len(name)], name)]
 
 
 def _treebank_of(names: Names, part: TreeColumns, trees: Int64) -> Treebank:
