@@ -30,8 +30,8 @@ from treegauge.cli._grammars import load_grammar
 from treegauge.data import own_treebank
 from treegauge.engines import Engine, InProcess, open_engine
 from treegauge.io.sources import ReadOptions
+from treegauge.parsing.output import ParseJob, parse_block, sentence_blocks
 from treegauge.parsing.parser import Parser
-from treegauge.parsing.records import ParseJob, parse_block, sentence_blocks
 
 METRICS = ["parseval", "goodman", "leaf-ancestor", "freval"]
 ENGINES = {"this process": "local", "2 processes": "local:2", "Dask, 1 worker": "dask:1", "Dask, 2 workers": "dask:2"}

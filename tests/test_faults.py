@@ -34,7 +34,7 @@ from treegauge.io.bracketed_columns import Events, find_events
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.validation import examine
 from treegauge.io.xml import XmlHandler
-from treegauge.parsing import chart_memory, write_charts
+from treegauge.parsing import chart, write_charts
 from treegauge.parsing.output import RecordFile
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.presets import load_preset, preset_text
@@ -375,10 +375,10 @@ def test_parses_are_utf_8_whatever_standard_output_says(tmp_path: Path) -> None:
 
 
 def test_a_sentence_whose_chart_does_not_fit_gets_the_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("a",) * (chart_memory.LONG + 1)
+    words = ("a",) * (chart.LONG + 1)
     parser = Parser(GRAMMAR, probabilities=False)
     assert not parser.parse(Sentence(words)).fallback
-    monkeypatch.setattr(chart_memory, "available_memory", lambda: 1 << 20)
+    monkeypatch.setattr(chart, "available_memory", lambda: 1 << 20)
     parsed = parser.parse(Sentence(words))
     assert (parsed.fallback, parsed.too_long) == (True, True)
     assert not parser.parse(Sentence(words[:50])).fallback
@@ -388,10 +388,10 @@ def test_posteriors_of_a_sentence_whose_chart_does_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "g.txt").write_text(GRAMMAR_TEXT)
-    long = " ".join("a" * (chart_memory.LONG + 1))
+    long = " ".join("a" * (chart.LONG + 1))
     (tmp_path / "s.txt").write_text(f"{long}\n")
     (tmp_path / "t.mrg").write_text(f"(S (S a) (S a))\n(S {long.replace('a', '(S a)')})\n")
-    monkeypatch.setattr(chart_memory, "available_memory", lambda: 1 << 20)
+    monkeypatch.setattr(chart, "available_memory", lambda: 1 << 20)
     monkeypatch.chdir(tmp_path)
 
     def said(*words: str) -> tuple[object, str, str]:
@@ -409,7 +409,7 @@ def test_posteriors_of_a_sentence_whose_chart_does_not_fit(
 
 
 def test_the_available_memory_is_that_of_the_process() -> None:
-    code = "from treegauge.parsing.chart_memory import available_memory; print(available_memory())"
+    code = "from treegauge.parsing.chart import available_memory; print(available_memory())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, preexec_fn=memory_of(3_000))
     assert 0 < int(done.stdout) < 3_000 << 20
 

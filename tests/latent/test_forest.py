@@ -80,8 +80,7 @@ def test_posteriors_equal_enumeration(sentence: str, seeds: tuple[int, ...]) -> 
 
 def test_posteriors_add_up() -> None:
     forest = LatentForest(model_of(seeds=(0, 1)), ["the", "old", "dog", "saw", "the", "cat", "with", "a", "dog", "with", "milk"])
-    assert forest.packed is not None
-    packed, item, edge = forest.packed[0], forest.item_posterior, forest.edge_posterior
+    packed, item, edge = forest.packed_forest, forest.item_posterior, forest.edge_posterior
     for v in range(len(packed.symbol)):
         if packed.first[v + 1] > packed.first[v]:
             assert edge[packed.first[v] : packed.first[v + 1]].sum() == pytest.approx(item[v], abs=1e-6)
@@ -113,8 +112,8 @@ def test_kbest_are_distinct_trees_with_their_probabilities(sentence: str) -> Non
 
 def test_all_derivations_are_found_in_order() -> None:
     forest = LatentForest(model_of(), ["a", "cat", "sat"], exact=True)
-    number, found = forest.grammar_passes[0]
-    values = [value for value, _ in best_derivations(forest, number, found, 100_000)]
+    level, found = forest.grammar_passes[0]
+    values = [value for value, _ in best_derivations(forest, level, found, 100_000)]
     assert values == sorted(values, reverse=True)
     assert math.fsum(map(math.exp, values)) == pytest.approx(math.exp(forest.log_partition), rel=1e-5)
 
@@ -300,11 +299,10 @@ def test_max_rule_multiplies_the_posteriors_of_rules() -> None:
     """Compared with the product, over all grammars, of the posteriors of the edges of every parse."""
     forest = LatentForest(model_of(seeds=(4, 5)), ["the", "old", "cat", "sat", "with", "milk"], exact=True)
     best = forest.argmax("max-rule")
-    assert forest.packed is not None
-    packed = forest.packed[0]
+    packed = forest.packed_forest
     values: dict[str, float] = {}
-    number, found = forest.grammar_passes[0]
-    for _, derivation in best_derivations(forest, number, found, 5000):
+    level, found = forest.grammar_passes[0]
+    for _, derivation in best_derivations(forest, level, found, 5000):
         total = 0.0
         for _, each in forest.grammar_passes:
             total += math.log(each.item[derivation.root])

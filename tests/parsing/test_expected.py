@@ -18,8 +18,7 @@ from treegauge.grammar import PCFG
 from treegauge.io import write
 from treegauge.normalise import pipeline
 from treegauge.parsing import Forest
-from treegauge.parsing.expected import expected_counts, expected_rates
-from treegauge.parsing.reliability import calibrate, draw_calibration
+from treegauge.parsing.expected import calibrate, draw_calibration, expected_counts, expected_rates
 from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 

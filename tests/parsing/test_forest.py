@@ -14,7 +14,7 @@ from treegauge.errors import NoParse, UnknownName, UsageError
 from treegauge.grammar import PCFG
 from treegauge.parsing import OBJECTIVES, Forest
 from treegauge.parsing.chart import fill
-from treegauge.parsing.semirings import LOG_SUM, SUM
+from treegauge.parsing.chart_layout import LOG_SUM, SUM
 from treegauge.parsing.tree_consensus import consensus
 from treegauge.trees import Tree
 

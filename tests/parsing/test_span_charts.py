@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing import SpanChart, decode, marginals
+from treegauge.presets import load_preset
 from treegauge.testing.brute_force import binary_bracketings, nary_bracketings
 from treegauge.trees import Tree
 
@@ -257,6 +258,20 @@ def test_no_constituent_at_all_can_be_the_best_tree() -> None:
     assert best.score == pytest.approx(math.exp(-chart.log_partition)) == pytest.approx(chart.expected_f1(best.tree))
     assert chart.spans(best.tree) == {}
     assert SpanChart(np.zeros((2, 2, 2)), null=0, root=False, kind="posteriors").argmax().score == 1.0
+
+
+def test_a_root_that_only_stands_in_counts_nowhere() -> None:
+    """It has a label that presets delete, whatever labels the chart has; X, which treebanks have, is a label as any other."""
+    scores = np.full((3, 3, 2), -6.0)
+    scores[:, :, 0] = 0.0
+    empty = SpanChart(scores, null=0, root=False, labels=["", "X"], words="abc", tags="TTT")
+    trees = [empty.best().tree, empty.argmax().tree, empty.argmax("bracketed-recall").tree]
+    assert {str(tree) for tree in trees[:2]} == {"(TOP (T a) (T b) (T c))"}
+    assert all(trees[0].label in load_preset(name).delete_labels for name in ("default", "collins", "spmrl", "disco"))
+    whole = Tree.parse("(X (T a) (T b) (T c))")
+    assert empty.spans(trees[0]) == {}
+    assert empty.spans(whole) == {(0, 3): "X"}
+    assert empty.log_probability(whole) == pytest.approx(-6.0 - empty.log_partition)
 
 
 def test_temperature_divides_scores() -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from math import fsum
@@ -28,9 +28,18 @@ from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, settings_from_notes
-from treegauge.parsing.output import FORMATS, RecordFile, footer, header
+from treegauge.parsing.output import (
+    FORMATS,
+    ParseJob,
+    ParseRecord,
+    RecordFile,
+    footer,
+    header,
+    parse_block,
+    parse_record,
+    sentence_blocks,
+)
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
-from treegauge.parsing.records import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
@@ -148,7 +157,7 @@ def command(
     if engine.in_process:
         records = _parse_here(file, replace(job, jobs=number_of_jobs(jobs, engine)))
     else:
-        records = _in_order(engine.map(parse_block, job, sentence_blocks(file, job), title="parsing"))
+        records = itertools.chain.from_iterable(engine.map(parse_block, job, sentence_blocks(file, job), title="parsing"))
     beginning = header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {}))
     with target.open() as write:
         totals = _write_records(records, write, beginning, footer(form), posteriors)
@@ -291,10 +300,6 @@ def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | 
             "(PARSEVAL, against the input's own trees)"
         )
     click.echo(f"{said}; sentences without a parse left out", err=True)
-
-
-def _in_order(blocks: Iterable[list[ParseRecord]]) -> Iterator[ParseRecord]:
-    return itertools.chain.from_iterable(blocks)
 
 
 def _parse_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:

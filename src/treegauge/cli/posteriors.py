@@ -18,7 +18,7 @@ from treegauge.io import read
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
-from treegauge.parsing.chart_memory import check_memory
+from treegauge.parsing.chart import check_memory
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
@@ -147,7 +147,7 @@ def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequ
 
         return LatentForest(latent, words)
     assert given is not None
-    check_memory(given.grammar, words, None, item_bytes=_ITEM_BYTES)
+    check_memory(given.grammar.binary, words, None, item_bytes=_ITEM_BYTES)
     return Forest(given.grammar, words)
 
 
@@ -214,8 +214,8 @@ def _calibration(
     given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, bins: bool, longest: int | None,
     svg: Path | None, form: str,
 ) -> None:  # fmt: skip
+    from treegauge.parsing.expected import calibrate, draw_calibration
     from treegauge.parsing.objectives import VITERBI, settings_from_notes
-    from treegauge.parsing.reliability import calibrate, draw_calibration
 
     clean = pipeline("traces,functions,root")
     kept = [tree for tree in map(clean, read(path, options)) if tree is not None and 0 < tree.width <= (longest or tree.width)]

@@ -43,7 +43,7 @@ from treegauge.learning.kernels import (
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.neural.dense_pcfg import expected_rule_counts
 from treegauge.parsing.forest import Forest
-from treegauge.parsing.span_trees import best_spans, spans_below
+from treegauge.parsing.free_objectives import best_spans, spans_below
 from treegauge.trees.tree import Tree
 
 Float64 = NDArray[np.float64]

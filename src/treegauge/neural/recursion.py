@@ -1,6 +1,6 @@
 """Span CRFs on tensors: the two weights of each span, the recursion from them to log Z, and its first and second derivatives.
 
-:mod:`treegauge.parsing.span_potentials` defines the weights. On a CPU the recursion is a Numba kernel over the batch, in float64
+:mod:`treegauge.parsing.span_trees` defines the weights. On a CPU the recursion is a Numba kernel over the batch, in float64
 and on several threads; on a GPU it is one Triton program per sentence, between two kernels over the labels; without Triton, and
 for second derivatives, it is a torch operation per width. The letters are those of :mod:`treegauge.parsing.span_kernels`.
 """

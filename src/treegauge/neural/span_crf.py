@@ -65,7 +65,7 @@ class SpanCRF:
         required: Array | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
-        from treegauge.parsing.span_potentials import checked_root, checked_temperature, null_labels
+        from treegauge.parsing.span_trees import checked_root, checked_temperature, null_labels
 
         if convention not in CONVENTIONS:
             raise UnknownName("convention", str(convention), CONVENTIONS)

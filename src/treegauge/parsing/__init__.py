@@ -9,7 +9,7 @@ from treegauge.errors import NoParse, TooLong
 
 if TYPE_CHECKING:
     from treegauge.parsing.chart_files import read_charts, write_charts
-    from treegauge.parsing.expected import ExpectedRates, expected_rates
+    from treegauge.parsing.expected import Calibration, ExpectedRates, calibrate, expected_rates
     from treegauge.parsing.forest import Forest
     from treegauge.parsing.forest_views import ChartEntry, ChartTable
     from treegauge.parsing.input import read_sentences, tokenise
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from treegauge.parsing.parse_parts import AnchoredRule, Frame, Link
     from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
     from treegauge.parsing.posterior_view import Best, Constituent, CountedParts, Parse, PosteriorView, SpanLabels
-    from treegauge.parsing.reliability import Calibration, calibrate
     from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
     from treegauge.parsing.span_weights import read_weights
     from treegauge.parsing.tree_consensus import consensus

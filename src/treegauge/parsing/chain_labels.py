@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.errors import UsageError
 from treegauge.grammar.binarisation import BinaryGrammar, close
-from treegauge.parsing.chart_layout import Chart, Leaves, cells
+from treegauge.parsing.chart_layout import LOG_SUM, Chart, Leaves, cells
 from treegauge.parsing.posterior_view import SpanLabels
-from treegauge.parsing.semirings import LOG_SUM
 
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest

@@ -9,8 +9,22 @@ import numpy as np
 
 from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.binarisation import BinaryRules
-from treegauge.parsing.chart_layout import Chart, Leaves, Limit, RuleWeights
-from treegauge.parsing.semirings import LARGEST, LOG_SUM, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
+from treegauge.parsing.chart_layout import (
+    LARGEST,
+    LOG_SUM,
+    MAX,
+    SMALLEST,
+    SUM,
+    Chart,
+    Leaves,
+    Limit,
+    RuleWeights,
+    dot,
+    one_of,
+    plus,
+    times,
+    zero_of,
+)
 
 
 @helper

@@ -16,8 +16,7 @@ import numpy as np
 
 from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
-from treegauge.parsing.chart_layout import Chart, Leaves, find
-from treegauge.parsing.semirings import LOG_SUM, MAX, SUM, zero_of
+from treegauge.parsing.chart_layout import LOG_SUM, MAX, SUM, Chart, Leaves, find, zero_of
 from treegauge.trees.tree import Child, Tree
 
 TIE = 1e-11
@@ -45,17 +44,24 @@ class Alternatives(NamedTuple):
 
 
 @helper
+def grid_rows(grid: Grid, k: int, s: int, t: int) -> tuple[int, int, int, int]:
+    """The rows of a binary rule's two children over [s, t), and the first and the last split that both have (1 and 0 if none)."""
+    i = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
+    C = grid.binary.right_id[grid.binary.right[k]]
+    if i < 0 or grid.chart.rights[t, C, 0] < 0:
+        return 0, 0, 1, 0
+    lo = max(grid.chart.lefts[s, i, 2], grid.chart.rights[t, C, 1], s + 1)
+    hi = min(grid.chart.lefts[s, i, 3], grid.chart.rights[t, C, 2], t - 1)
+    return grid.chart.lefts[s, i, 1], grid.chart.rights[t, C, 0], lo, hi
+
+
+@helper
 def count_alternatives(grid: Grid, s: int, t: int, X: int) -> int:
     """An upper bound for the number of alternatives of a node."""
     size = 1 + len(grid.unary.parent)
     for i in range(grid.binary.by_parent_first[X], grid.binary.by_parent_first[X + 1]):
-        k = grid.binary.by_parent[i]
-        slot = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
-        C = grid.binary.right_id[grid.binary.right[k]]
-        if slot >= 0 and grid.chart.rights[t, C, 0] >= 0:
-            lo = max(grid.chart.lefts[s, slot, 2], grid.chart.rights[t, C, 1])
-            hi = min(grid.chart.lefts[s, slot, 3], grid.chart.rights[t, C, 2])
-            size += max(0, hi - lo + 1)
+        _, _, lo, hi = grid_rows(grid, grid.binary.by_parent[i], s, t)
+        size += max(0, hi - lo + 1)
     return size
 
 
@@ -74,13 +80,10 @@ def find_alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternat
                 m += 1
     for i in range(grid.binary.by_parent_first[X], grid.binary.by_parent_first[X + 1]):
         k = grid.binary.by_parent[i]
-        slot = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
-        C = grid.binary.right_id[grid.binary.right[k]]
-        if slot < 0 or grid.chart.rights[t, C, 0] < 0:
+        row_b, row_c, lo, hi = grid_rows(grid, k, s, t)
+        if lo > hi:
             continue
-        a, b = grid.chart.left_row[grid.chart.lefts[s, slot, 1]], grid.chart.right_row[grid.chart.rights[t, C, 0]]
-        lo = max(grid.chart.lefts[s, slot, 2], grid.chart.rights[t, C, 1], s + 1)
-        hi = min(grid.chart.lefts[s, slot, 3], grid.chart.rights[t, C, 2], t - 1)
+        a, b = grid.chart.left_row[row_b], grid.chart.right_row[row_c]
         for r in range(lo, hi + 1):
             if a[r] == zero or b[r] == zero:
                 continue

@@ -4,6 +4,10 @@ ER_LR, ER_PC and ER_CF (Sima'an 2003, equations 4, 6 and 8) are the expected num
 frames, over the expected number that the right parse has (a constant for binary trees, as in the paper). Only shown labels count.
 Expected constituents are exact. Links and frames are exact if every symbol of the grammar shows; otherwise they are estimated from
 samples, as is the expected value of any metric.
+
+Calibration shows whether constituents are right as often as their posteriors predict. On the sentences of a treebank every
+constituent that the grammar considers possible has a posterior, and is in the gold tree or not. Under a calibrated grammar 70% of
+the constituents with a posterior of about 0.7 are right. A table and a curve show how far this holds for each label.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +24,7 @@ from treegauge.errors import MismatchError
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.posterior_view import PosteriorView
 from treegauge.parsing.tree_consensus import MetricRate
+from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
 
 SAMPLES = 200
@@ -196,3 +202,198 @@ def _metric_mean(tree: Tree, drawn: Sequence[Tree], name: str, preset: str | Non
     if not len(values):
         return math.nan, math.nan
     return float(values.mean()), float(values.std() / math.sqrt(len(values)))
+
+
+LEAST = 0.01
+"""The least posterior of constituents that count."""
+BINS = 10
+FEWEST_DRAWN = 10
+"""The fewest constituents of a bin that is drawn: shares of fewer are due to chance."""
+
+
+class Reliability(NamedTuple):
+    """The constituents whose posteriors are from ``low`` to ``high``: their number, mean posterior, and share in the gold trees."""
+
+    low: float
+    high: float
+    size: int
+    posterior: float
+    right: float
+
+
+@dataclass(frozen=True)
+class LabelCalibration:
+    """The reliability of one label, or of ``all`` labels; ``error`` is the mean distance between posterior and share of right
+    ones."""
+
+    label: str
+    size: int
+    posterior: float
+    right: float
+    error: float
+    bins: tuple[Reliability, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The reliability of all labels together and of each one, and the numbers of sentences with and without a parse.
+
+    ``expected`` are the expected counts of the trees that an objective chose, ``matched`` is the number of their constituents that
+    are right, and ``gold`` the number of constituents of the gold trees.
+    """
+
+    labels: tuple[LabelCalibration, ...]
+    sentences: int
+    unparsed: int
+    expected: ExpectedCounts
+    matched: int
+    gold: int
+
+    def table(self, *, bins: bool = False) -> Table:
+        """A table with a row for each label, or with ``bins`` for each label and bin."""
+        rows: list[tuple[Cell, ...]] = []
+        for each in self.labels:
+            if not bins:
+                rows.append((each.label, each.size, each.posterior, each.right, each.right - each.posterior, each.error))
+                continue
+            for b in each.bins:
+                rows.append((each.label, f"{b.low:.1f}-{b.high:.1f}", b.size, b.posterior, b.right, b.right - b.posterior))
+        about = (
+            f"{number_of(self.sentences, 'sentence')}, {self.unparsed:,} without a parse left out; "
+            f"phrases of posterior {LEAST:g} or more.",
+            "Right: the share in the gold trees. Above 0 in the last but one column: more often right than the grammar thinks."
+            if not bins
+            else "Right: the share in the gold trees.",
+            self.note(),
+        )
+        if bins:
+            columns = ("label", "posteriors", "phrases", "mean posterior", "right", "difference")
+            return Table("Reliability of posteriors by label", columns, tuple(rows), about, columns[3:])
+        columns = ("label", "phrases", "mean posterior", "right", "difference", "calibration error")
+        return Table("Calibration of posteriors by label", columns, tuple(rows), about, columns[2:])
+
+    def note(self) -> str:
+        """Expected and actual rates, in one line."""
+        actual = ExpectedCounts(self.matched, self.expected.test, self.gold)
+        pairs = [
+            f"{name} {100 * a:.2f} expected, {100 * b:.2f} actual"
+            for name, a, b in (
+                ("recall", self.expected.recall, actual.recall),
+                ("precision", self.expected.precision, actual.precision),
+                ("F1", self.expected.f1, actual.f1),
+            )
+        ]
+        return f"Of the trees chosen: {'; '.join(pairs)}."
+
+
+def calibrate(
+    forests: Iterable[PosteriorView | None],
+    gold: Sequence[Tree],
+    *,
+    choose: Callable[[PosteriorView], Tree],
+    least: float = LEAST,
+    fewest: int = 50,
+    advance: Callable[[], None] = lambda: None,
+) -> Calibration:
+    """The calibration of forests over the words of gold trees; ``choose`` gives the tree of a forest whose rates are compared.
+
+    A forest may be ``None``: the sentence counts as one without a parse.
+
+    Constituents with a posterior below ``least`` are left out, and so are preterminals. Labels with fewer than ``fewest``
+    constituents have no row of their own. ``advance`` is called for each sentence.
+    """
+    label: list[str] = []
+    posterior: list[float] = []
+    right: list[bool] = []
+    matched = n_gold = n_test = sentences = unparsed = 0
+    expected: list[ExpectedCounts] = []
+    for forest, tree in zip(forests, gold, strict=True):
+        advance()
+        if forest is None or not forest.has_parse:
+            unparsed += 1
+            continue
+        sentences += 1
+        own = {tuple(span) for span in tree.spans(preterminals=False)}
+        chosen = choose(forest)
+        expected.append(expected_counts(forest, chosen))
+        found = {tuple(span) for span in chosen.spans(preterminals=False)}
+        matched, n_gold, n_test = matched + len(found & own), n_gold + len(own), n_test + len(found)
+        for s, t, name, p in forest.phrase_constituents():
+            if p >= least:
+                label.append(name)
+                posterior.append(p)
+                right.append((s, t, name) in own)
+    names, p, hit = np.array(label), np.array(posterior), np.array(right, np.float64)
+    totals = ExpectedCounts(math.fsum(e.matched for e in expected), n_test, math.fsum(e.gold for e in expected))
+    sizes = {name: int((names == name).sum()) for name in sorted(set(label))}
+    rows = [_of_label("all", p, hit)]
+    for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
+        if sizes[name] >= fewest:
+            rows.append(_of_label(name, p[names == name], hit[names == name]))
+    return Calibration(tuple(rows), sentences, unparsed, totals, matched, n_gold)
+
+
+def reliability_bins(p: np.ndarray, hit: np.ndarray, size: int = BINS) -> tuple[tuple[Reliability, ...], float]:
+    """The non-empty ones of ``size`` bins of posteriors ``p``, and the mean distance between posterior and share of right ones.
+
+    ``hit`` is 1 for each constituent that is right, else 0.
+    """
+    which = np.minimum((p * size).astype(np.int64), size - 1)
+    bins: list[Reliability] = []
+    for k in range(size):
+        own = which == k
+        if own.any():
+            bins.append(Reliability(k / size, (k + 1) / size, int(own.sum()), float(p[own].mean()), float(hit[own].mean())))
+    error = math.fsum(b.size * abs(b.posterior - b.right) for b in bins) / len(p) if len(p) else math.nan
+    return tuple(bins), error
+
+
+def _of_label(label: str, p: np.ndarray, hit: np.ndarray) -> LabelCalibration:
+    if not len(p):
+        return LabelCalibration(label, 0, math.nan, math.nan, math.nan, ())
+    bins, error = reliability_bins(p, hit)
+    return LabelCalibration(label, len(p), float(p.mean()), float(hit.mean()), error, bins)
+
+
+_SIDE, _LEFT, _TOP, _NAMES = 360, 56, 44, 120
+_COLOURS = ("#222222", "#1b6ca8", "#b3541e", "#3b7d3b", "#7a4fa3", "#a32a4b")
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 4", "1 4")
+
+
+def draw_calibration(found: Calibration, most: int = 5) -> str:
+    """An SVG picture of the share of right constituents by mean posterior, for all labels together and the ``most`` frequent ones.
+
+    The diagonal is perfect calibration. Bins of fewer than ten constituents are left out.
+    """
+    shown = found.labels[: most + 1]
+    width, height = _LEFT + _SIDE + _NAMES, _TOP + _SIDE + 52
+
+    def at(b: Reliability) -> tuple[float, float]:
+        return _LEFT + _SIDE * b.posterior, _TOP + _SIDE * (1 - b.right)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="12" role="img" aria-label="Share of right constituents by posterior">',
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        f'<text x="{_LEFT}" y="24" font-size="14">Are posteriors right as often as they say?</text>',
+        f'<rect x="{_LEFT}" y="{_TOP}" width="{_SIDE}" height="{_SIDE}" fill="none" stroke="#999"/>',
+        f'<line x1="{_LEFT}" y1="{_TOP + _SIDE}" x2="{_LEFT + _SIDE}" y2="{_TOP}" stroke="#999" stroke-dasharray="3 3"/>',
+    ]
+    for tick in range(0, 11, 2):
+        x, y = _LEFT + _SIDE * tick / 10, _TOP + _SIDE * (1 - tick / 10)
+        parts.append(f'<text x="{x:g}" y="{_TOP + _SIDE + 18}" text-anchor="middle">{tick / 10:g}</text>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:g}" text-anchor="end">{tick / 10:g}</text>')
+    parts.append(f'<text x="{_LEFT + _SIDE / 2:g}" y="{_TOP + _SIDE + 40}" text-anchor="middle">mean posterior</text>')
+    middle = _TOP + _SIDE / 2
+    parts.append(f'<text x="16" y="{middle:g}" text-anchor="middle" transform="rotate(-90 16 {middle:g})">share right</text>')
+    for i, each in enumerate(shown):
+        colour, dash = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(at, (b for b in each.bins if b.size >= FEWEST_DRAWN)))
+        weight = 3 if i == 0 else 1.5
+        dots = f' stroke-dasharray="{dash}"' if dash else ""
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{weight}"{dots}/>')
+        y = _TOP + 14 + 20 * i
+        x = _LEFT + _SIDE + 12
+        parts.append(f'<line x1="{x}" y1="{y - 4}" x2="{x + 28}" y2="{y - 4}" stroke="{colour}" stroke-width="{weight}"{dots}/>')
+        parts.append(f'<text x="{x + 34}" y="{y}">{escape(each.label)}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"

@@ -17,7 +17,7 @@ from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chain_labels import LabelOrders, LabelPosteriors, label_posteriors, shown_labels, span_labels, word_tags
 from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
-from treegauge.parsing.chart_layout import Limit, find_entry, leaf_entries
+from treegauge.parsing.chart_layout import LOG_SUM, MAX, SUM, Limit, find_entry, leaf_entries
 from treegauge.parsing.chart_passes import Outer
 from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
 from treegauge.parsing.parse_parts import (
@@ -25,13 +25,13 @@ from treegauge.parsing.parse_parts import (
     Frame,
     Link,
     anchored_rules,
+    best_parse,
     constituents,
     frames,
     links,
     rule_posteriors,
 )
 from treegauge.parsing.posterior_view import Best, Constituent, CountedParts, Parse, PosteriorView, Reading, SpanLabels
-from treegauge.parsing.semirings import LOG_SUM, MAX, SUM
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:
@@ -140,8 +140,6 @@ class Forest(PosteriorView):
 
     def best_parse(self, parts: CountedParts) -> Best:
         """The parse of the grammar whose parts have the largest sum of worths."""
-        from treegauge.parsing.licensed import best_parse
-
         self.require_parse()
         return best_parse(self, parts)
 

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treegauge.parsing.chart_layout import cells
+from treegauge.parsing.chart_layout import LOG_SUM, cells
 from treegauge.parsing.posterior_view import Constituent
-from treegauge.parsing.semirings import LOG_SUM
 from treegauge.tables import Table
 from treegauge.trees.drawing import draw_svg, fold_to
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.parsing.posterior_view import DUMMY, Best, PosteriorView, Reading, SpanLabels
-from treegauge.parsing.span_trees import TreeWorth, best_spans, split_tree, trees_by_price
+from treegauge.parsing.span_kernels import best_tree
 from treegauge.trees.tree import Child, Tree
 
 TIE = 1e-12
@@ -175,6 +175,46 @@ def _best_tree(
     return _Decoded(Best(view.rooted(split_tree(view.n, split, leaf, nodes)), float(value)), size)
 
 
+def best_spans(weight: Float64) -> tuple[float, NDArray[np.int32]]:
+    """The largest sum of the (n, n+1) weights of a binary tree's spans, and for each span the first best split."""
+    own = weight[:, 1:].copy()
+    return best_tree(own, own, len(own))
+
+
+def split_tree(
+    n: int, split: NDArray[np.int32], leaf: Callable[[int], Child], labels: Callable[[int, int], Sequence[str]]
+) -> list[Child]:
+    """The topmost nodes over n words. A span of two words or more is divided at ``split[s, t]``; word i becomes ``leaf(i)``; the
+    ``labels`` of a span, highest first, become nodes over it, and a span without labels leaves its parts to the span above."""
+    done: list[list[Child]] = [[]]
+    stack: list[tuple[int, int, bool]] = [(0, n, False)]
+    while stack:
+        s, t, finished = stack.pop()
+        if not finished and t > s + 1:
+            r = int(split[s, t])
+            stack += [(s, t, True), (r, t, False), (s, r, False)]
+            done.append([])
+            continue
+        children = done.pop() if finished else [leaf(s)]
+        for label in reversed(labels(s, t)):
+            children = [Tree(label, children)]
+        done[-1].extend(children)
+    return done[0]
+
+
+def spans_below(split: NDArray[np.int32], n: int) -> list[tuple[int, int]]:
+    """The spans of a binary tree over n words, given the split of each span; a span comes before those inside it."""
+    spans: list[tuple[int, int]] = []
+    stack = [(0, n)]
+    while stack:
+        s, t = stack.pop()
+        spans.append((s, t))
+        if t > s + 1:
+            r = int(split[s, t])
+            stack += [(r, t), (s, r)]
+    return spans
+
+
 def _likeliest_tag(view: PosteriorView, position: int) -> str | None:
     return next((tag for tag, _ in view.tag_posteriors(position)), None)
 
@@ -319,17 +359,37 @@ def _best_f1(view: PosteriorView, decode: Callable[[float], _Decoded]) -> Best:
     """The tree with the largest expected F1 among the best trees for all values of lam, and that F1; where the view does not tell
     the F1, the tree with the largest ratio of expectations, 2 E(matches) / (E(size of the right tree) + its own size)."""
     by_ratio = _best_ratio(view, decode)
-
-    def best(price: float) -> tuple[TreeWorth, Tree]:
-        found = decode(price)
-        return TreeWorth(found.size, found.best.score + price * found.size), found.best.tree
-
     if view.exact_f1([]) is None:
         return by_ratio
-    trees = [by_ratio.tree, *trees_by_price(best, by_ratio.score / 8, 1.0)]
+    trees = [by_ratio.tree, *_trees_by_price(decode, by_ratio.score / 8, 1.0)]
     values = view.exact_f1(trees) or []
     chosen = max(range(len(trees)), key=lambda i: (values[i], -i))
     return Best(trees[chosen], values[chosen])
+
+
+def _trees_by_price(decode: Callable[[float], _Decoded], lowest: float, highest: float) -> list[Tree]:
+    """The best trees at all prices of a node between ``lowest`` and ``highest``.
+
+    The worth of a tree is a line over prices: the sum of its posteriors less the price of its nodes. Where the lines of two trees
+    meet, either a third tree is better, or no tree is best between the two.
+    """
+
+    def best(price: float) -> tuple[Tree, int, float]:
+        (tree, score), size = decode(price)
+        return tree, size, score + price * size
+
+    low, high = best(lowest), best(highest)
+    found, stack = [low[0], high[0]], [(low, high)]
+    while stack:
+        low, high = stack.pop()
+        if low[1] <= high[1]:
+            continue
+        price = (low[2] - high[2]) / (low[1] - high[1])
+        own = best(price)
+        if own[2] - price * own[1] > low[2] - price * low[1] + 1e-12:
+            found.append(own[0])
+            stack += [(low, own), (own, high)]
+    return found
 
 
 def _best_ratio(view: PosteriorView, decode: Callable[[float], _Decoded]) -> Best:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from treegauge.engines.engine import in_threads
 from treegauge.errors import MismatchError, TooLong, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise.pruning import expand_unaries
-from treegauge.parsing.chart_memory import check_memory
+from treegauge.parsing.chart import check_memory
 from treegauge.parsing.coarse_to_fine import Pruner, expected_usage
 from treegauge.parsing.expected import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.objectives import check_objective
-from treegauge.parsing.posterior_view import Best, Constituent, Parse
+from treegauge.parsing.posterior_view import Best, Constituent, Parse, PosteriorView
 from treegauge.presets import FALLBACK
 from treegauge.tables import number_of
 from treegauge.trees.tree import Child, Tree, from_flat, to_flat
@@ -50,6 +50,11 @@ def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: s
     while inner:
         branch = Tree(label, [inner.pop(), branch])
     return Tree(root, [branch, last])
+
+
+def mark_fallback(tree: Tree) -> Tree:
+    """The tree with the mark of a fallback on its root; one without words has no mark."""
+    return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
 
 
 class Sentence(NamedTuple):
@@ -87,37 +92,58 @@ class ParsedSentence:
         return self.tree.replace(label=self.tree.label.removesuffix(f"-{FALLBACK}")) if self.fallback else self.tree
 
 
-class SentenceParser(Protocol):
-    """The interface of parsers: :class:`Parser` for grammars counted from trees, and the parser of latent-variable models."""
+class SentenceParser:
+    """What parsers have in common: :class:`Parser` for grammars counted from trees, and the parser of latent-variable models."""
 
-    @property
-    def objective(self) -> str: ...
-
-    @property
-    def kbest(self) -> int: ...
-
-    @property
-    def posteriors(self) -> bool: ...
+    objective: str
+    kbest: int
+    posteriors: bool
 
     def check(self) -> None:
         """Refuse unusable settings before the first sentence."""
-        ...
+        raise NotImplementedError
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence."""
-        ...
-
-    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
-        """The best trees in the order of the sentences."""
-        ...
+        raise NotImplementedError
 
     def without_pruning(self) -> SentenceParser:
         """The same parser without pruning."""
-        ...
+        raise NotImplementedError
+
+    def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
+        """A tree of the forest as it is shown, over the sentence's own words and tags."""
+        raise NotImplementedError
+
+    def fallback_tree(self, sentence: Sentence) -> Tree:
+        """The right-branching tree of a sentence without a parse."""
+        raise NotImplementedError
+
+    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
+        """The best trees in the order of the sentences, parsed in ``jobs`` threads, whose kernels run at the same time."""
+        return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
+
+    def parsed(self, forest: PosteriorView, best: Best, sentence: Sentence, log_probability: float) -> ParsedSentence:
+        """The result for a sentence with a parse."""
+        kbest = forest.kbest(self.kbest) if self.kbest else []
+        return ParsedSentence(
+            sentence,
+            self.output_tree(best.tree, sentence),
+            best.score,
+            log_probability,
+            False,
+            tuple(parse._replace(tree=self.output_tree(parse.tree, sentence)) for parse in kbest),
+            tuple(forest.shown_constituents()) if self.posteriors else (),
+            expected=expected_counts(forest, best.tree) if self.posteriors else None,
+        )
+
+    def too_long(self, sentence: Sentence) -> ParsedSentence:
+        """The result for a sentence that is too long for a chart."""
+        return ParsedSentence(sentence, self.fallback_tree(sentence), math.nan, -math.inf, True, too_long=True)
 
 
 @dataclass(frozen=True)
-class Parser:
+class Parser(SentenceParser):
     """A grammar and a decoding objective: ``parser.parse(sentence)``.
 
     * ``options``: those of the objective; ``kbest``: the number of best parses to add to the result.
@@ -162,24 +188,15 @@ class Parser:
         try:
             forest = parsers[0]._forest(sentence)
         except TooLong:
-            return [
-                ParsedSentence(sentence, parser._fallback(sentence), math.nan, -math.inf, True, too_long=True) for parser in parsers
-            ]
+            return [parser.too_long(sentence) for parser in parsers]
         return [parser._result(forest, sentence) for parser in parsers]
 
     def _result(self, forest: Forest, sentence: Sentence) -> ParsedSentence:
         if not self._has_parse(forest):
-            tree, unknown = self._fallback(sentence), forest.unknown_words
+            tree, unknown = self.fallback_tree(sentence), forest.unknown_words
             return ParsedSentence(sentence, tree, math.nan, -math.inf, True, unknown_words=unknown)
-        best = self._best(forest)
-        kbest = tuple(Parse(self._output_tree(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
-        constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
-        expected = expected_counts(forest, best.tree) if self.posteriors else None
-        log_probability = forest.log_partition if self.probabilities else math.nan
-        return ParsedSentence(
-            sentence, self._output_tree(best.tree, sentence), best.score, log_probability, False, kbest, constituents,
-            expected=expected,
-        )  # fmt: skip
+        best = Best(forest.best().tree, math.nan) if self._without_sums else forest.argmax(self.objective, **self.options)
+        return self.parsed(forest, best, sentence, forest.log_partition if self.probabilities else math.nan)
 
     @property
     def _without_sums(self) -> bool:
@@ -187,9 +204,6 @@ class Parser:
 
     def _has_parse(self, forest: Forest) -> bool:
         return forest.viterbi.root >= 0 if self._without_sums else forest.has_parse
-
-    def _best(self, forest: Forest) -> Best:
-        return Best(forest.best().tree, math.nan) if self._without_sums else forest.argmax(self.objective, **self.options)
 
     def _forest(self, sentence: Sentence) -> Forest:
         words, tags = sentence.words, None
@@ -199,16 +213,12 @@ class Parser:
             if sentence.tags is None:
                 raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
             tags = [self._symbols(tag) for tag in sentence.tags]
-        check_memory(self.grammar, words, tags)
+        check_memory(self.grammar.binary, words, tags)
         if self.prune:
             pruned = Forest(self.grammar, words, tags=tags, limit=Pruner.of(self.grammar).limit(words, self.prune, tags))
             if self._has_parse(pruned):
                 return pruned
         return Forest(self.grammar, words, tags=tags)
-
-    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
-        """The best trees in the order of the sentences, parsed in ``jobs`` threads, whose kernels run at the same time."""
-        return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
 
     def without_pruning(self) -> Parser:
         """The same parser without pruning."""
@@ -226,18 +236,18 @@ class Parser:
             index["shown"] = shown
         return index["shown"].get(tag, [tag])
 
-    def _output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
-        """A tree over the sentence's own words."""
+    def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
+        """A tree over the sentence's own words, joined chains expanded."""
         if self.tag_words and sentence.tags is not None:
             tree = _over_words(tree, [Tree(t, [w]) for t, w in zip(sentence.tags, sentence.words, strict=True)])
         return expand_unaries(tree) if self.joined else tree
 
-    def _fallback(self, sentence: Sentence) -> Tree:
+    def fallback_tree(self, sentence: Sentence) -> Tree:
+        """The right-branching tree of a sentence, with its own tags or the likeliest ones."""
         tags = sentence.tags or self._likely_tags(sentence.words)
         root = self.grammar.label(self.grammar.start) or self._usual_root()
         leaves: Sequence[str] | None = None if self.tag_words and sentence.tags is None else tags
-        tree = fallback(sentence.words, leaves, root=root)
-        return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
+        return mark_fallback(fallback(sentence.words, leaves, root=root))
 
     def _likely_tags(self, words: Sequence[str]) -> list[str]:
         """The likeliest tag of each word, by the grammar's expected use of the tag and P(word | tag); X for a word without tags."""

@@ -34,27 +34,25 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.parsing.posterior_view import DUMMY, Best, Constituent, Parse, PosteriorView, Reading, SpanLabels
 from treegauge.parsing.span_kernels import sample_parts
-from treegauge.parsing.span_potentials import (
+from treegauge.parsing.span_trees import (
+    JOIN,
     Bool,
     Null,
     Potentials,
     Required,
     as_array,
     as_half_open,
+    best_trees,
     checked_root,
     checked_temperature,
+    expected_f1,
+    labelled_spans,
     log_sums,
+    make_tree,
     null_labels,
     potentials,
     required_spans,
     spans_crossing,
-)
-from treegauge.parsing.span_trees import (
-    JOIN,
-    best_trees,
-    expected_f1,
-    labelled_spans,
-    make_tree,
 )
 from treegauge.tables import number_of
 from treegauge.trees.tree import Child, Tree
@@ -62,6 +60,8 @@ from treegauge.trees.tree import Child, Tree
 Float64 = NDArray[np.float64]
 ChartKind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")
+TOP = "TOP"
+"""The root of a tree without a constituent over the whole sentence: a label that all presets delete, so that it does not count."""
 ROUNDING = 0.001
 """The distance by which posteriors may leave the range from 0 to 1, as they do in float16 or float32."""
 
@@ -241,7 +241,7 @@ class SpanChart(PosteriorView):
         """The only node, if it is a constituent, or else all nodes below a root that is only a placeholder."""
         single = nodes[0] if len(nodes) == 1 else None
         is_tag = isinstance(single, Tree) and self.tags is not None and single.is_preterminal
-        return single if isinstance(single, Tree) and not is_tag else Tree(DUMMY, nodes)
+        return single if isinstance(single, Tree) and not is_tag else Tree(TOP, nodes)
 
     @cached_property
     def potentials(self) -> Potentials:
@@ -323,13 +323,13 @@ class SpanChart(PosteriorView):
 
     def tree(self, spans: Mapping[tuple[int, int], int]) -> Tree:
         """The tree with these constituents."""
-        return make_tree({span: self.labels[X] for span, X in spans.items()}, self.words, self.tags, DUMMY)
+        return make_tree({span: self.labels[X] for span, X in spans.items()}, self.words, self.tags, TOP)
 
     def spans(self, tree: Tree) -> dict[tuple[int, int], str]:
         """The constituents of a tree, the labels of several nodes over one span joined, without a root that is only a
         placeholder."""
         spans = labelled_spans(tree, tags=self.tags is not None)
-        if self.null and not self.root and DUMMY not in self.labels and spans.get((0, self.n)) == DUMMY:
+        if self.null and not self.root and TOP not in self.labels and spans.get((0, self.n)) == TOP:
             del spans[0, self.n]
         return spans
 

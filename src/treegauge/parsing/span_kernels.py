@@ -21,7 +21,7 @@ from treegauge.compilation import Floats, Ints, helper, kernel
 
 TIE = 1e-12
 BASE = 2.0**256
-_LOG_BASE = 256 * np.log(2.0)
+LOG_BASE = 256 * np.log(2.0)
 _HIGH, _LOW = 2.0**128, 2.0**-128
 _POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
 _NONE = -(2**40)
@@ -49,8 +49,8 @@ def scaled_exp(x: float) -> tuple[float, int]:
     """e ** x as a number between 2 ** -128 and 2 ** 128, and its scale."""
     if x == -np.inf:
         return 0.0, _NONE
-    scale = int(np.rint(x / _LOG_BASE))
-    return np.exp(x - scale * _LOG_BASE), scale
+    scale = int(np.rint(x / LOG_BASE))
+    return np.exp(x - scale * LOG_BASE), scale
 
 
 @helper
@@ -102,7 +102,7 @@ def _inside(left: Floats, right: Floats, n: int) -> SpanInside:
 def _log_partition(chart: SpanInside, n: int) -> float:
     """log Z, the logarithm of the sum over all trees."""
     x = chart.A[0, n]
-    return np.log(x) + chart.A_scale[0, n] * _LOG_BASE if x > 0 else -np.inf
+    return np.log(x) + chart.A_scale[0, n] * LOG_BASE if x > 0 else -np.inf
 
 
 @helper
@@ -141,12 +141,6 @@ def _parts(n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None
 def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
     """The inside chart of one sentence."""
     return _inside(left, right, n)
-
-
-@kernel
-def log_partition(chart: SpanInside, n: int) -> float:
-    """log Z of one sentence."""
-    return _log_partition(chart, n)
 
 
 @kernel

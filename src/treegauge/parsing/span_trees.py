@@ -1,18 +1,224 @@
-"""Trees of a span chart: from labelled spans and back, the k best, their expected F1, and the best at each price of a node."""
+"""The scores of a span chart, checked and turned into weights of the two roles that a span can have in a binary tree; and its
+trees: from labelled spans and back, the k best, and their expected F1.
+
+Without null labels all trees are binary, and a tree's potential is the sum of its spans' scores, including single words. With null
+labels the distribution is over n-ary trees, each counted once: a constituent is worth its score less its span's null score (the
+log-sum over the null labels), a span that is not a constituent 0. See :mod:`treegauge.parsing.span_kernels` for the two roles.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UsageError
-from treegauge.parsing.span_kernels import best_tree, size_posteriors
-from treegauge.parsing.span_potentials import Potentials
+from treegauge.errors import NoTree, UsageError
+from treegauge.parsing.span_kernels import LOG_BASE, SpanInside, inside_of_spans, parts_of_spans, size_posteriors
 from treegauge.trees.tree import Child, Tree
+
+Float64 = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+Null = int | Iterable[int] | None
+Required = Sequence[tuple[int, int] | tuple[int, int, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials:
+    """The log-weights of one chart, all indexed by first and last word.
+
+    ``label`` (n, n, labels) has the weights of labelled constituents (-inf for null labels), ``real`` (n, n) their log-sums over
+    the labels, ``left`` and ``right`` the weights of a span in each role; ``group_left`` and ``group_right`` tell where a span in
+    that role need not be a constituent.
+    """
+
+    label: Float64
+    real: Float64
+    left: Float64
+    right: Float64
+    group_left: Bool
+    group_right: Bool
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.real)
+
+    @cached_property
+    def inside(self) -> SpanInside:
+        """The inside chart."""
+        return inside_of_spans(self.left, self.right, self.n)
+
+    @cached_property
+    def log_partition(self) -> float:
+        """The logarithm of the sum over all trees."""
+        total = float(self.inside.A[0, self.n])
+        return math.log(total) + int(self.inside.A_scale[0, self.n]) * LOG_BASE if total > 0 else -math.inf
+
+    @cached_property
+    def share(self) -> tuple[Float64, Float64]:
+        """The probabilities that a left part, and that a right part, is a constituent."""
+        with np.errstate(invalid="ignore"):
+            left, right = (np.exp(np.where(role > -np.inf, self.real - role, -np.inf)) for role in (self.left, self.right))
+        return left, right
+
+    @cached_property
+    def label_share(self) -> Float64:
+        """The probability of each label of a constituent."""
+        return np.exp(self.label - np.where(np.isfinite(self.real), self.real, 0.0)[:, :, None])
+
+    @cached_property
+    def span(self) -> Float64:
+        """The probability that a span is a constituent."""
+        as_left, as_right = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
+        parts_of_spans(self.n, self.inside, as_left, as_right)
+        return as_left * self.share[0] + as_right * self.share[1]
+
+
+def null_labels(null: Null, size: int) -> list[int]:
+    """The numbers of the null labels; negative ones count from the end.
+
+    >>> null_labels(-1, 4), null_labels({0, 2}, 4), null_labels(None, 4)
+    ([3], [0, 2], [])
+    """
+    if null is None:
+        return []
+    plain: Any = cast(Any, null).tolist() if hasattr(null, "tolist") else null
+    given: list[Any] = list(cast("Iterable[Any]", plain)) if isinstance(plain, Iterable) else [plain]
+    for label in given:
+        if isinstance(label, bool) or not isinstance(label, int | np.integer) or not -size <= label < size:
+            raise UsageError(f"null must be the number of a label, from {-size} to {size - 1}, not {label!r}")
+    chosen = sorted({int(label) % size for label in given})
+    if not chosen or len(chosen) == size:
+        raise UsageError(f"{len(chosen)} of {size} labels are null: at least one must be, and one must not")
+    return chosen
+
+
+def checked_temperature(temperature: float) -> float:
+    """The temperature, if scores can be divided by it; else an error."""
+    try:
+        if temperature > 0 and math.isfinite(temperature):
+            return float(temperature)
+    except TypeError:
+        pass
+    raise UsageError(f"temperature must be a number above 0, not {temperature!r}")
+
+
+def checked_root(root: bool) -> bool:
+    """``root``, if it is a truth value; else an error."""
+    if not isinstance(root, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"root says whether the whole sentence must be a constituent: True or False, not {root!r}")
+    return root
+
+
+def potentials(
+    scores: Float64,
+    null: Sequence[int],
+    *,
+    root: bool = True,
+    temperature: float = 1.0,
+    allowed: Bool | None = None,
+    required: Bool | None = None,
+) -> Potentials:
+    """The weights of a checked chart; ``allowed`` and ``required`` are arrays indexed by first and last word.
+
+    A group of children may have any span that crosses no required one.
+    """
+    n = len(scores)
+    label = scores / checked_temperature(temperature)
+    if null:
+        label = label - log_sums(label[:, :, null])[:, :, None]
+        label[:, :, null] = -np.inf
+    if allowed is not None:
+        label = np.where(allowed if allowed.ndim == 3 else allowed[:, :, None], label, -np.inf)
+    real = log_sums(label)
+    group_left, group_right = np.full((n, n), bool(null)), np.eye(n, dtype=np.bool_) & bool(null)
+    if root:
+        group_left[0, n - 1] = False
+    crossing = np.zeros((n, n), np.bool_)
+    if required is not None:
+        group_left &= ~required
+        group_right &= ~required
+        crossing = spans_crossing(required)
+    either = np.logaddexp(0.0, real)
+    left, right = (np.where(crossing, -np.inf, np.where(group, either, real)) for group in (group_left, group_right))
+    return Potentials(label, real, left, right, group_left & ~crossing, group_right & ~crossing)
+
+
+def spans_crossing(required: Bool) -> Bool:
+    """A mask of the spans that cross a required one, indexed by first and last word."""
+    n = len(required)
+    crossing = np.zeros((n, n), np.bool_)
+    for i, last in np.argwhere(required).tolist():
+        crossing[:i, i:last] = True
+        crossing[i + 1 : last + 1, last + 1 :] = True
+    return crossing
+
+
+def as_array(scores: Any) -> Float64:
+    """The scores of one sentence as a new array (n, n, labels) of float64, with 0 below the diagonal."""
+    if hasattr(scores, "detach"):
+        scores = scores.detach().cpu()
+    if hasattr(scores, "__dlpack__"):
+        try:
+            scores = cast(Any, np).from_dlpack(scores)
+        except (BufferError, RuntimeError, TypeError):  # a type that NumPy lacks, such as bfloat16
+            scores = scores.tolist()
+    try:
+        array = np.asarray(scores)
+    except ValueError as error:
+        raise UsageError(f"span scores must be an array (n, n, labels): {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise UsageError(f"span scores must be real numbers, not {array.dtype}")
+    array = np.array(array, np.float64)
+    if array.ndim != 3 or array.shape[0] != array.shape[1] or 0 in array.shape:
+        raise UsageError(f"span scores must be an array (n, n, labels), not of shape {array.shape}")
+    if np.isnan(array[np.triu_indices(len(array))]).any() or (array == np.inf).any():
+        raise UsageError("span scores must not be nan or +inf")
+    array[np.tril_indices(len(array), -1)] = 0.0
+    return array
+
+
+def as_half_open(mask: Any, n: int, size: int) -> Bool:
+    """Allowed spans as an array (n, n) or (n, n, labels) by first and last word; one (n, n+1) by start and end is converted."""
+    array = np.asarray(mask, np.bool_)
+    if array.shape == (n, n + 1):
+        return array[:, 1:].copy()
+    if array.shape not in ((n, n), (n, n, size)):
+        raise UsageError(f"allowed spans of {n} words must be an array ({n}, {n}), ({n}, {n + 1}) or ({n}, {n}, {size})")
+    return array
+
+
+def required_spans(required: Required, n: int, names: Sequence[str]) -> tuple[Bool, Bool | None]:
+    """A mask of the required half-open spans (start, end) or (start, end, label), and the labels that remain allowed, if
+    limited."""
+    found, allowed = np.zeros((n, n), np.bool_), None
+    for span in required:
+        start, end = span[0], span[1]
+        if not 0 <= start < end <= n:
+            raise UsageError(f"required span {span!r} is not within {n} words")
+        found[start, end - 1] = True
+        if len(span) == 3:
+            if span[2] not in names:
+                raise UsageError(f"required label {span[2]!r} is not one of the chart's labels")
+            allowed = np.ones((n, n, len(names)), np.bool_) if allowed is None else allowed
+            allowed[start, end - 1] &= np.array([name == span[2] for name in names])
+    if found[spans_crossing(found)].any():
+        raise NoTree("required spans cross each other")
+    return found, allowed
+
+
+def log_sums(values: Float64, axis: int = -1) -> Float64:
+    """log sum exp over an axis; -inf if all values are."""
+    high = values.max(axis=axis, keepdims=True)
+    finite = np.where(np.isfinite(high), high, 0.0)
+    with np.errstate(divide="ignore"):
+        return finite.squeeze(axis) + np.log(np.exp(values - finite).sum(axis=axis))
+
 
 JOIN = "::"
 """The separator between the labels of nodes that have one span, the highest first: ``S::VP``."""
@@ -21,7 +227,7 @@ JOIN = "::"
 def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: Sequence[str] | None, top: str) -> Tree:
     """The tree with these constituents; ``S::VP`` makes two nodes. ``top`` labels the root if no constituent spans all words.
 
-    >>> print(make_tree({(0, 3): "S", (1, 3): "VP::VP", (2, 3): "NP"}, "I saw her".split(), ["P", "V", "P"], "X"))
+    >>> print(make_tree({(0, 3): "S", (1, 3): "VP::VP", (2, 3): "NP"}, "I saw her".split(), ["P", "V", "P"], "TOP"))
     (S (P I) (VP (VP (V saw) (NP (P her)))))
     """
     n = len(words)
@@ -57,46 +263,6 @@ def labelled_spans(tree: Tree, *, tags: bool) -> dict[tuple[int, int], str]:
         if end > start and not (tags and node.is_preterminal):
             found[start, end] = f"{found[start, end]}{JOIN}{node.label}" if (start, end) in found else node.label
     return found
-
-
-def best_spans(weight: NDArray[np.float64]) -> tuple[float, NDArray[np.int32]]:
-    """The largest sum of the (n, n+1) weights of a binary tree's spans, and for each span the first best split."""
-    own = weight[:, 1:].copy()
-    return best_tree(own, own, len(own))
-
-
-def split_tree(
-    n: int, split: NDArray[np.int32], leaf: Callable[[int], Child], labels: Callable[[int, int], Sequence[str]]
-) -> list[Child]:
-    """The topmost nodes over n words. A span of two words or more is divided at ``split[s, t]``; word i becomes ``leaf(i)``; the
-    ``labels`` of a span, highest first, become nodes over it, and a span without labels leaves its parts to the span above."""
-    done: list[list[Child]] = [[]]
-    stack: list[tuple[int, int, bool]] = [(0, n, False)]
-    while stack:
-        s, t, finished = stack.pop()
-        if not finished and t > s + 1:
-            r = int(split[s, t])
-            stack += [(s, t, True), (r, t, False), (s, r, False)]
-            done.append([])
-            continue
-        children = done.pop() if finished else [leaf(s)]
-        for label in reversed(labels(s, t)):
-            children = [Tree(label, children)]
-        done[-1].extend(children)
-    return done[0]
-
-
-def spans_below(split: NDArray[np.int32], n: int) -> list[tuple[int, int]]:
-    """The spans of a binary tree over n words, given the split of each span; a span comes before those inside it."""
-    spans: list[tuple[int, int]] = []
-    stack = [(0, n)]
-    while stack:
-        s, t = stack.pop()
-        spans.append((s, t))
-        if t > s + 1:
-            r = int(split[s, t])
-            stack += [(r, t), (s, r)]
-    return spans
 
 
 class _RankedWays(NamedTuple):
@@ -202,7 +368,6 @@ def _read_tree(
 
 POINTS = 32
 """The number of points of the generating function that are computed at once."""
-T = TypeVar("T")
 
 
 def expected_f1(given: Potentials, trees: Sequence[Mapping[tuple[int, int], Sequence[int]]]) -> list[float]:
@@ -226,35 +391,4 @@ def expected_f1(given: Potentials, trees: Sequence[Mapping[tuple[int, int], Sequ
         weight = 2 / (np.arange(2 * n) + len(tree))
         own = {span: float(given.label_share[span[0], span[1] - 1, list(labels)].sum()) for span, labels in tree.items()}
         found.append(math.fsum(own[span] * float(weight @ joint[:, number[span]]) for span in tree))
-    return found
-
-
-class TreeWorth(NamedTuple):
-    """A tree's number of constituents and the sum of their posteriors, which give its worth at any price of a constituent."""
-
-    size: int
-    posterior: float
-
-    def worth(self, price: float) -> float:
-        """The sum of the posteriors less the price of all constituents."""
-        return self.posterior - price * self.size
-
-
-def trees_by_price(best: Callable[[float], tuple[TreeWorth, T]], lowest: float, highest: float) -> list[T]:
-    """The best trees at all prices of a constituent between ``lowest`` and ``highest``; ``best`` gives the best tree at a price.
-
-    The worth of a tree is a line over prices. Where the lines of two trees meet, either a third tree is better, or no tree is best
-    between the two.
-    """
-    first, last = best(lowest), best(highest)
-    found, stack = [first[1], last[1]], [(first[0], last[0])]
-    while stack:
-        low, high = stack.pop()
-        if low.size <= high.size:
-            continue
-        price = (low.posterior - high.posterior) / (low.size - high.size)
-        own, tree = best(price)
-        if own.worth(price) > low.worth(price) + 1e-12:
-            found.append(tree)
-            stack += [(low, own), (own, high)]
     return found

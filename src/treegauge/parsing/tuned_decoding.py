@@ -24,9 +24,9 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_trees
 from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.normalise import pipeline
+from treegauge.parsing.expected import BINS, Reliability, reliability_bins
 from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.parsing.reliability import BINS, Reliability, reliability_bins
 from treegauge.parsing.span_charts import SpanChart
 from treegauge.parsing.span_trees import labelled_spans
 from treegauge.presets import Preset

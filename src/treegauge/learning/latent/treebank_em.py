@@ -57,7 +57,7 @@ from treegauge.grammar.latent.rule_rows import (
 )
 from treegauge.grammar.tree_counts import refuse_gaps
 from treegauge.normalise import ROOT_LABELS, pipeline
-from treegauge.parsing.semirings import add_multiple, dot_in_order
+from treegauge.parsing.chart_layout import add_multiple, dot_in_order
 from treegauge.trees.tree import Child, Tree
 
 STEPS = "traces,functions,features,root,redundant"

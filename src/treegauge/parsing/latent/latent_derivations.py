@@ -251,14 +251,7 @@ def draw_edge(v: int, i: int, forest: PackedForest, level: Level, found: Pass, l
 
 
 def tree_probability(
-    forest: PackedForest,
-    is_tag: Bools,
-    level: Level,
-    words: Words,
-    found: Pass,
-    derivation: Derivation,
-    *,
-    pruned: bool = False,
+    forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass, derivation: Derivation, pruned: bool
 ) -> float:
     """The log probability of a derivation's tree, summed over all subcategories or, with ``pruned``, over those that pruning has
     left."""
@@ -276,15 +269,11 @@ def tree_probability(
 class _Search:
     """The search in one grammar's forest."""
 
-    def __init__(self, forest: LatentForest, number: int, found: Pass, most: int) -> None:
-        assert forest.packed is not None
-        self.packed, words = forest.packed
-        self.forest, self.found, self.most = forest, found, most
-        self.level = forest.tables.paths[number][0][-1]
-        is_tag = forest.tables.rules.is_tag
-        self.is_tag = is_tag
+    def __init__(self, forest: LatentForest, level: Level, found: Pass, most: int) -> None:
+        self.forest, self.level, self.found, self.most = forest, level, found, most
+        self.packed, self.is_tag = forest.packed_forest, forest.tables.rules.is_tag
         with np.errstate(divide="ignore"):
-            self.value: NDArray[np.float64] = np.log(viterbi(self.packed, is_tag, self.level, words, found))
+            self.value: NDArray[np.float64] = np.log(viterbi(self.packed, self.is_tag, level, forest.scaled_words, found))
         self.best_first = BestFirst(self._ways)
 
     def _ways(self, key: ItemKey) -> tuple[list[_Edge], list[float]]:
@@ -338,9 +327,9 @@ class _Search:
         return Derivation(top.children[0][0], tuple(edge.number for _, edge in below if edge.number >= 0))
 
 
-def best_derivations(forest: LatentForest, number: int, found: Pass, most: int) -> Iterator[tuple[float, Derivation]]:
+def best_derivations(forest: LatentForest, level: Level, found: Pass, most: int) -> Iterator[tuple[float, Derivation]]:
     """The derivations of one grammar with their log probabilities, best first, at most ``most``."""
-    search = _Search(forest, number, found, most)
+    search = _Search(forest, level, found, most)
     scale = float(np.log(found.scale).sum())
     for rank in itertools.takewhile(lambda rank: search.best_first.has(_TOP, rank), range(most)):
         yield search.best_first.value(_TOP, rank) - scale, search.derivation(rank)
@@ -350,7 +339,7 @@ def best_trees(forest: LatentForest, k: int) -> list[Parse]:
     """The k likeliest distinct trees among the best derivations of all grammars, with the trees' log probabilities."""
     if not forest.has_parse or k < 1:
         return []
-    wanted = (best_derivations(forest, number, found, DERIVATIONS * k) for number, found in forest.grammar_passes)
+    wanted = (best_derivations(forest, level, found, DERIVATIONS * k) for level, found in forest.grammar_passes)
     ways = sorted((way for each in wanted for way in each), key=lambda way: -way[0])[: DERIVATIONS * k]
     parses = [(forest.log_probability_of(way), way) for way in dict.fromkeys(derivation for _, derivation in ways)]
     parses.sort(key=lambda parse: -parse[0])

@@ -25,15 +25,6 @@ from treegauge.grammar.latent.latent_grammar import Level
 from treegauge.grammar.latent.latent_model import LatentModel
 from treegauge.grammar.latent.rule_rows import Int64
 from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, base_forest, base_inside, base_rules
-from treegauge.parsing.latent.constituents import (
-    ConstituentPosteriors,
-    SymbolLabels,
-    constituent_posteriors,
-    repeated_names,
-    span_labels_of,
-    symbol_labels,
-    tags_below_chains,
-)
 from treegauge.parsing.latent.latent_derivations import (
     Derivation,
     best_derivation,
@@ -43,7 +34,17 @@ from treegauge.parsing.latent.latent_derivations import (
     sample_derivation,
     tree_probability,
 )
-from treegauge.parsing.latent.latent_parses import best_parse, best_product
+from treegauge.parsing.latent.latent_parts import (
+    ConstituentPosteriors,
+    SymbolLabels,
+    best_parse,
+    best_product,
+    constituent_posteriors,
+    repeated_names,
+    span_labels_of,
+    symbol_labels,
+    tags_below_chains,
+)
 from treegauge.parsing.latent.passes import ANY_TAG, Pass, Words, base_words, run_passes
 from treegauge.parsing.posterior_view import DUMMY, AnyOrder, Best, Constituent, CountedParts, Parse, PosteriorView, SpanLabels
 from treegauge.trees.tree import Child, Tree
@@ -178,12 +179,6 @@ class LatentForest(PosteriorView):
         return best_product(self)
 
     @property
-    def packed_forest(self) -> PackedForest:
-        """The forest of the base grammar; only if there is a parse."""
-        assert self.packed is not None
-        return self.packed[0]
-
-    @property
     def tables(self) -> ModelTables:
         return model_tables(self.model)
 
@@ -226,14 +221,16 @@ class LatentForest(PosteriorView):
         return None, []
 
     @property
-    def packed(self) -> tuple[PackedForest, Words] | None:
-        """The forest of the base grammar, and the words scaled for it; ``None`` if there is no parse."""
-        return self._analysis[0]
+    def packed_forest(self) -> PackedForest:
+        """The forest of the base grammar; only if there is a parse."""
+        assert self._analysis[0] is not None
+        return self._analysis[0][0]
 
     @property
-    def passes(self) -> list[Pass | None]:
-        """The last pass of each grammar; ``None`` where pruning left a grammar without a parse."""
-        return self._analysis[1]
+    def scaled_words(self) -> Words:
+        """The words scaled for the forest of the base grammar; only if there is a parse."""
+        assert self._analysis[0] is not None
+        return self._analysis[0][1]
 
     def _scaled_chart(self, least_share: float) -> BaseChart | None:
         """The chart of the base grammar, with words scaled so that nothing underflows or overflows; ``None`` without a parse."""
@@ -302,9 +299,10 @@ class LatentForest(PosteriorView):
         return made
 
     @cached_property
-    def grammar_passes(self) -> list[tuple[int, Pass]]:
-        """The numbers of the grammars that have a parse, and their last passes."""
-        return [(number, each) for number, each in enumerate(self.passes) if each is not None]
+    def grammar_passes(self) -> list[tuple[Level, Pass]]:
+        """The finest levels of the grammars that have a parse, and their last passes."""
+        finest = (levels[-1] for levels, _ in self.tables.paths)
+        return [(level, each) for level, each in zip(finest, self._analysis[1], strict=False) if each is not None]
 
     @property
     def has_parse(self) -> bool:
@@ -335,14 +333,12 @@ class LatentForest(PosteriorView):
     def posteriors(self) -> ConstituentPosteriors:
         """The posteriors of the constituents and tags that appear in trees."""
         self.require_parse()
-        assert self.packed is not None
-        forest, tables = self.packed[0], self.tables
+        forest, tables = self.packed_forest, self.tables
         made = constituent_posteriors(self.n, forest, tables.labels, self.item_posterior, self.edge_posterior)
         if not tables.repeated:
             return made
         below = [
-            tags_below_chains(self.n, forest, tables.labels, tables.repeated, tables.paths[number][0][-1], each)
-            for number, each in self.grammar_passes
+            tags_below_chains(self.n, forest, tables.labels, tables.repeated, level, each) for level, each in self.grammar_passes
         ]
         return made._replace(both=made.both + np.mean(below, axis=0))
 
@@ -359,9 +355,9 @@ class LatentForest(PosteriorView):
     @cached_property
     def n_parses(self) -> int:
         """The number of trees that pruning has left."""
-        if self.packed is None or not self.has_parse:
+        if not self.has_parse:
             return 0
-        forest, _ = self.packed
+        forest = self.packed_forest
         is_tag = self.tables.rules.is_tag
         alive = self.edge_posterior > 0
         count = [0] * len(forest.symbol)
@@ -376,8 +372,7 @@ class LatentForest(PosteriorView):
 
     def roots(self) -> list[int]:
         """The items that can be the root."""
-        assert self.packed is not None
-        forest, rules = self.packed[0], self.tables.rules
+        forest, rules = self.packed_forest, self.tables.rules
         may_be_root = (forest.high | rules.is_tag[forest.symbol]) & (rules.root[forest.symbol] > 0)
         whole = (forest.start == 0) & (forest.end == self.n) & may_be_root
         return np.flatnonzero(whole).tolist()
@@ -388,9 +383,9 @@ class LatentForest(PosteriorView):
 
     def constituents(self) -> list[Constituent]:
         """g(s, t, X) by the base grammar's symbols, inner ones and tags included, in the order of the forest."""
-        if self.packed is None or not self.has_parse:
+        if not self.has_parse:
             return []
-        forest, base = self.packed[0], self.model.base
+        forest, base = self.packed_forest, self.model.base
         total: dict[tuple[int, int, str], float] = {}
         for v in np.flatnonzero(self.item_posterior > 0).tolist():
             A = int(forest.symbol[v])
@@ -416,12 +411,10 @@ class LatentForest(PosteriorView):
     def best(self) -> Parse:
         """The tree of the likeliest derivation of any grammar, with that derivation's log probability in the mixture."""
         self.require_parse()
-        assert self.packed is not None
-        forest, words = self.packed
+        forest = self.packed_forest
         best, value = Derivation(-1, ()), -math.inf
-        for number, each in self.grammar_passes:
-            level = self.tables.paths[number][0][-1]
-            root, p, choice = best_derivation(self.n, forest, self.tables.rules.is_tag, level, words, each)
+        for level, each in self.grammar_passes:
+            root, p, choice = best_derivation(self.n, forest, self.tables.rules.is_tag, level, self.scaled_words, each)
             log_p = math.log(p) - float(np.log(each.scale).sum()) if root >= 0 else -math.inf
             if log_p > value:
                 best, value = derivation_of(forest, root, choice), log_p
@@ -434,13 +427,11 @@ class LatentForest(PosteriorView):
     def sample_derivations(self, size: int, seed: int) -> list[Derivation]:
         """The derivations of the trees of :meth:`sample`."""
         self.require_parse()
-        assert self.packed is not None
-        forest, _ = self.packed
+        forest = self.packed_forest
         rng = np.random.default_rng(seed)
         made: list[Derivation] = []
         for _ in range(size):
-            number, each = self.grammar_passes[int(rng.integers(len(self.grammar_passes)))]
-            level = self.tables.paths[number][0][-1]
+            level, each = self.grammar_passes[int(rng.integers(len(self.grammar_passes)))]
             root, choice = sample_derivation(self.n, forest, self.tables.rules.is_tag, level, each, rng)
             made.append(derivation_of(forest, root, choice))
         return made
@@ -452,19 +443,17 @@ class LatentForest(PosteriorView):
 
     def tree(self, derivation: Derivation) -> Tree:
         """The tree of a derivation."""
-        assert self.packed is not None
-        return derivation_tree(self.model.base, self.packed[0], derivation, self.words)
+        return derivation_tree(self.model.base, self.packed_forest, derivation, self.words)
+
+    def log_probabilities_of(self, derivation: Derivation, *, pruned: bool = False) -> list[float]:
+        """The log probability of a derivation's tree under each grammar that has a parse, summed over all subcategories or, with
+        ``pruned``, over those that pruning has left."""
+        forest, is_tag, words = self.packed_forest, self.tables.rules.is_tag, self.scaled_words
+        return [tree_probability(forest, is_tag, level, words, each, derivation, pruned) for level, each in self.grammar_passes]
 
     def log_probability_of(self, derivation: Derivation) -> float:
         """The log probability of a derivation's tree in the mixture, summed over subcategories."""
-        assert self.packed is not None
-        forest, words = self.packed
-        is_tag = self.tables.rules.is_tag
-        each = [
-            tree_probability(forest, is_tag, self.tables.paths[number][0][-1], words, found, derivation)
-            for number, found in self.grammar_passes
-        ]
-        return float(np.logaddexp.reduce(each)) - math.log(len(self.model.grammars))
+        return float(np.logaddexp.reduce(self.log_probabilities_of(derivation))) - math.log(len(self.model.grammars))
 
     def require_parse(self) -> None:
         """Raise an error if there is no parse."""
@@ -489,20 +478,12 @@ def tree_entropy(forest: LatentForest, few: int = FEW, samples: int = SAMPLES) -
 
 def _share(forest: LatentForest, derivation: Derivation) -> float:
     """P(tree | words), the mean over the grammars."""
-    assert forest.packed is not None
-    packed, words = forest.packed
-    is_tag = forest.tables.rules.is_tag
-    shares = [
-        tree_probability(packed, is_tag, forest.tables.paths[number][0][-1], words, found, derivation, pruned=True) - total
-        for (number, found), total in zip(forest.grammar_passes, forest.log_probabilities.tolist(), strict=True)
-    ]
-    return float(np.mean(np.exp(shares)))
+    return float(np.mean(np.exp(np.array(forest.log_probabilities_of(derivation, pruned=True)) - forest.log_probabilities)))
 
 
 def all_derivations(forest: LatentForest) -> list[Derivation]:
     """All derivations that pruning has left, without subcategories; meant for forests with few trees."""
-    assert forest.packed is not None
-    packed, alive = forest.packed[0], forest.edge_posterior > 0
+    packed, alive = forest.packed_forest, forest.edge_posterior > 0
     is_tag = forest.tables.rules.is_tag
     ways: list[list[tuple[int, ...]]] = [[] for _ in range(len(packed.symbol))]
     for v in range(len(packed.symbol) - 1, -1, -1):

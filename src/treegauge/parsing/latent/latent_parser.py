@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from treegauge.engines.engine import in_threads
 from treegauge.errors import MismatchError, TooLong
 from treegauge.grammar.latent.latent_model import LatentModel
-from treegauge.parsing.expected import expected_counts
 from treegauge.parsing.latent.latent_forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.passes import base_words
 from treegauge.parsing.objectives import check_objective
-from treegauge.parsing.parser import AHEAD, FALLBACK, ParsedSentence, Sentence, fallback
+from treegauge.parsing.parser import FALLBACK, ParsedSentence, Sentence, SentenceParser, fallback, mark_fallback
 from treegauge.trees.tree import Child, Tree, rebuild
 
 DEFAULT = "labelled-precision-recall"
 
 
 @dataclass(frozen=True)
-class LatentParser:
+class LatentParser(SentenceParser):
     """A latent-variable model with an objective: ``parser.parse(sentence)``.
 
     ``exact`` turns pruning off, except for sentences with too many parses. ``gold_tags`` keeps a sentence's own tags. A sentence
@@ -46,10 +44,6 @@ class LatentParser:
         """The same parser with pruning turned off."""
         return replace(self, exact=True)
 
-    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
-        """The best trees in the order of the sentences, parsed by ``jobs`` threads in parallel."""
-        return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
-
     def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence, or the fallback if it has no parse or too many words for a chart."""
         try:
@@ -59,19 +53,8 @@ class LatentParser:
         except TooLong:
             if self.exact and len(sentence.words) <= MOST_WORDS:
                 return replace(replace(self, exact=False).parse(sentence), pruned=True)
-            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True, too_long=True)
-        best = forest.argmax(self.objective, **self.options)
-        kbest = (
-            tuple(parse._replace(tree=self._restore_tags(parse.tree, sentence)) for parse in forest.kbest(self.kbest))
-            if self.kbest
-            else ()
-        )
-        constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
-        expected = expected_counts(forest, best.tree) if self.posteriors else None
-        return ParsedSentence(
-            sentence, self._restore_tags(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents,
-            expected=expected,
-        )  # fmt: skip
+            return self.too_long(sentence)
+        return self.parsed(forest, forest.argmax(self.objective, **self.options), sentence, forest.log_partition)
 
     def _forest(self, sentence: Sentence) -> LatentForest:
         tags = None
@@ -82,11 +65,18 @@ class LatentParser:
             tags = [{tag} if tag in known else None for tag in sentence.tags]
         return LatentForest(self.model, sentence.words, tags=tags, exact=self.exact)
 
-    def _restore_tags(self, tree: Tree, sentence: Sentence) -> Tree:
+    def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
         """The tree with the sentence's own tags if these are to be kept, even tags unknown to the model."""
         if not self.gold_tags or sentence.tags is None:
             return tree
-        return _with_tags(tree, iter(sentence.tags))
+        tags = iter(sentence.tags)
+
+        def make(node: Tree, children: list[Child]) -> list[Child]:
+            return [Tree(next(tags), children) if node.is_preterminal else node.replace(children=children)]
+
+        made = rebuild(tree, make)
+        assert made is not None
+        return made
 
     def _parse_pieces(self, forest: LatentForest, sentence: Sentence) -> Tree:
         """The fewest pieces of the sentence that have a parse each, under one root; a word without a parse is below its tag."""
@@ -114,12 +104,13 @@ class LatentParser:
         forest = self._forest(part)
         if not forest.has_parse:
             return [Tree(tag, [word]) for tag, word in zip(tags or self._likely_tags(part), part.words, strict=True)]
-        tree = self._restore_tags(forest.argmax(self.objective, **self.options).tree, part)
+        tree = self.output_tree(forest.argmax(self.objective, **self.options).tree, part)
         return list(tree.children) if tree.label == self.model.base.root else [tree]
 
-    def _fallback(self, sentence: Sentence) -> Tree:
-        tree = fallback(sentence.words, sentence.tags or self._likely_tags(sentence), root=self.model.base.root or "S")
-        return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
+    def fallback_tree(self, sentence: Sentence) -> Tree:
+        """The right-branching tree of a sentence, with its own tags or the likeliest ones."""
+        tags = sentence.tags or self._likely_tags(sentence)
+        return mark_fallback(fallback(sentence.words, tags, root=self.model.base.root or "S"))
 
     def _likely_tags(self, sentence: Sentence) -> list[str]:
         """The likeliest tag of each word, regardless of context."""
@@ -128,16 +119,3 @@ class LatentParser:
         total = np.zeros(base.size)
         total[base.is_tag] = level.emissions.total
         return [base.names[int(tag)] or "X" for tag in (rows * total).argmax(axis=1)]
-
-
-def _with_tags(tree: Tree, tags: Iterator[str]) -> Tree:
-    """The tree with its tags replaced, from left to right."""
-
-    def make(node: Tree, children: list[Child]) -> list[Child]:
-        if node.is_preterminal:
-            return [Tree(next(tags), children)]
-        return [node.replace(children=children)]
-
-    made = rebuild(tree, make)
-    assert made is not None
-    return made

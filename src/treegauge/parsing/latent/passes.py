@@ -13,8 +13,8 @@ import numpy as np
 
 from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.latent.latent_grammar import Level
+from treegauge.parsing.chart_layout import add_multiple
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
-from treegauge.parsing.semirings import add_multiple
 
 ANY_TAG = -2
 """The number of a word whose given tag neither it nor any word of its signature was seen with."""
