@@ -93,7 +93,7 @@ class ParsedSentence:
 
 
 class SentenceParser:
-    """What parsers have in common: :class:`Parser` for grammars counted from trees, and the parser of latent-variable models."""
+    """The common part of parsers: :class:`Parser` for grammars counted from trees, and the parser of latent-variable models."""
 
     objective: str
     kbest: int
