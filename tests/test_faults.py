@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from treegauge.cli import main
 from treegauge.data import write_examples
-from treegauge.engines.cluster import Cluster
+from treegauge.engines.workers import Cluster
 from treegauge.errors import EngineError, FormatError, InputError, ModelError, TreegaugeError, UnknownName, WriteError
 from treegauge.grammar import PCFG, load_model, save_model
 from treegauge.grammar.grammar_text import read_file

@@ -18,9 +18,8 @@ from typing import Any
 import pytest
 
 from treegauge.engines import Engine, InProcess, Threads, open_engine
-from treegauge.engines.cluster import Cluster
 from treegauge.engines.engine import WorkerLost, in_order
-from treegauge.engines.processes import Processes
+from treegauge.engines.workers import Cluster, Processes
 from treegauge.errors import EngineError, InputError, MissingExtra, ShardFailed, UsageError
 from treegauge.io import read
 
@@ -155,9 +154,9 @@ def test_engines_by_name() -> None:
 
 
 def test_no_scheduler_is_an_error_that_says_how_to_start_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    from treegauge.engines import cluster
+    from treegauge.engines import workers
 
-    monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr(workers, "_SECONDS_TO_CONNECT", 1)
     with pytest.raises(EngineError, match="dask scheduler"), closing(open_engine("dask:tcp://127.0.0.1:9")) as engine:
         list(engine.map(operator.mul, 2, [1]))
 
@@ -199,7 +198,7 @@ def _slow_square(wait: float, number: int) -> int:
 
 INHERITING = """
 import sys, threading
-from treegauge.engines.processes import Processes
+from treegauge.engines.workers import Processes
 
 class Loaded:
     def __reduce__(self):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tests.latent.test_training import FAST, bank
 
 from treegauge.cli._group import treegauge
-from treegauge.engines.processes import Processes
+from treegauge.engines.workers import Processes
 from treegauge.errors import TooLong, TreegaugeError
 from treegauge.grammar.latent.latent_model import LatentModel, save_latent
 from treegauge.learning.latent.latent_training import train_latent
@@ -81,7 +81,7 @@ def test_a_long_file_is_parsed_by_processes(folder: Path, monkeypatch: pytest.Mo
             opened.append(workers)
             super().__init__(workers, inherit=inherit)
 
-    monkeypatch.setattr("treegauge.engines.processes.Processes", Recorded)
+    monkeypatch.setattr("treegauge.engines.workers.Processes", Recorded)
     (folder / "long.txt").write_text("".join(f"{line}\n" for line in 3 * WORDS[:2] + WORDS), "utf-8")
     plain, _ = run(folder, "parse", "m.model", "long.txt", "--jobs", "1")
     assert not opened

@@ -326,7 +326,7 @@ def _parse_in_processes(job: ParseJob, blocks: Iterator[SentenceBlock]) -> Itera
     The processes are forked here, after the kernels are loaded and before a progress bar starts a thread, which would make forking
     unsafe.
     """
-    from treegauge.engines.processes import Processes
+    from treegauge.engines.workers import Processes
 
     first = next(blocks)
     _load_kernels(job, first)

@@ -31,27 +31,17 @@ def open_engine(name: str) -> Engine:
     """
     kind, _, rest = name.partition(":")
     workers = whole_number(rest)
-    if kind == "local" and (not rest or workers):
-        return _processes(workers) if workers and workers > 1 else InProcess()
+    if kind == "local" and (not rest or workers == 1):
+        return InProcess()
+    # Imported only when needed, because most commands run in this process and should start at once.
+    from treegauge.engines.workers import Cluster, Processes
+
+    if kind == "local" and workers:
+        return Processes(workers)
     if kind == "dask" and (not rest or workers):
-        return _cluster(workers=workers)
+        return Cluster(workers=workers)
     if kind == "dask" and ("://" in rest or rest.endswith(".json")):
-        return _cluster(rest)
+        return Cluster(rest)
     if kind == "dask":
         raise UsageError(f"engine {name}: give the address of a Dask scheduler (tcp://HOST:PORT) or a scheduler file (.json)")
     raise UsageError(f"unknown engine {name[:80]!r}; valid: {ENGINE_NAMES}")
-
-
-# Imported only when needed, because most commands run in this process and should start at once.
-
-
-def _processes(workers: int) -> Engine:
-    from treegauge.engines.processes import Processes
-
-    return Processes(workers)
-
-
-def _cluster(address: str = "", workers: int | None = None) -> Engine:
-    from treegauge.engines.cluster import Cluster
-
-    return Cluster(address, workers)
