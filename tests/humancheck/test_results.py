@@ -26,7 +26,7 @@ from treegauge.humancheck.results import (
 )
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Verdict
-from treegauge.significance.paired_comparison import CompareOptions, compare
+from treegauge.significance import CompareOptions, compare
 from treegauge.tables import render
 
 NEEDS_ALL = ("recall_soft", "precision_soft", "spurious_reject", "false_error", "test_noise", "problem_rate")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
     from treegauge.humancheck.results import CheckedSystems
     from treegauge.significance.comparison import Comparison
-    from treegauge.significance.paired_comparison import CompareOptions
+    from treegauge.significance.score_table import CompareOptions
 
 
 @click.command(
@@ -86,7 +86,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     of scores. Every p is from a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout
     & Matsumoto (1996) are shown as well.
     """
-    from treegauge.significance.paired_comparison import CompareOptions
+    from treegauge.significance.score_table import CompareOptions
     from treegauge.significance.tabulation import TABLES
 
     for name in chosen["tables"]:

@@ -28,7 +28,7 @@ from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
     from treegauge.reports.reporting import Report
-    from treegauge.significance.paired_comparison import CompareOptions
+    from treegauge.significance.score_table import CompareOptions
 
 
 @click.command(
@@ -69,7 +69,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     NAME=FILE gives a system a name. With --scores all of them are files of scores.
     """
     from treegauge.io.writing import write_chunks
-    from treegauge.significance.paired_comparison import CompareOptions
+    from treegauge.significance.score_table import CompareOptions
     from treegauge.tables import render
 
     if gold is None or (not tests and not chosen["scored"]):

@@ -44,9 +44,9 @@ from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import TreebankLike, path_of
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
-from treegauge.significance.paired_comparison import CompareOptions, comparable_scores, compare_scores, systems_by_name
+from treegauge.significance.paired_comparison import comparable_scores, compare_scores, systems_by_name
 from treegauge.significance.resampling import Progress
-from treegauge.significance.score_table import common_sentences
+from treegauge.significance.score_table import CompareOptions, common_sentences
 from treegauge.tables import Table
 from treegauge.trees.treebank import Int64, Treebank
 

@@ -34,9 +34,9 @@ from treegauge.significance.classical import (
     sign_test,
 )
 from treegauge.significance.comparison import Comparison
-from treegauge.significance.paired_comparison import CompareOptions, compare, compare_scores
-from treegauge.significance.randomisation_test import RandomisationResult, randomisation
-from treegauge.significance.resampling import PairedColumns
+from treegauge.significance.paired_comparison import compare, compare_scores
+from treegauge.significance.resampling import PairedColumns, RandomisationResult, randomisation
+from treegauge.significance.score_table import CompareOptions
 
 __all__ = [
     "Binomial",

@@ -2,7 +2,7 @@
 
 The tests on brackets (McNemar's test, and the real test of Hogenhout & Matsumoto 1996, section 6) use the four cells YY, YN, NY,
 NN: treebank brackets that both systems, only A, only B, or neither reproduced. They treat brackets as independent. The brackets of
-one sentence are not, so these tests reject too often; :func:`~treegauge.significance.randomisation_test.randomisation` does not.
+one sentence are not, so these tests reject too often; :func:`~treegauge.significance.resampling.randomisation` does not.
 
 The tests on one value per sentence are the sign test, of which system wins more sentences, and the paired t-test, on the mean.
 

@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,16 +25,15 @@ from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.metric import Metric
-from treegauge.metrics.registry import compared_metrics, find_metric
-from treegauge.presets import Preset, load_preset
+from treegauge.metrics.registry import find_metric
+from treegauge.presets import load_preset
 from treegauge.scoring.counts import Request, no_progress
 from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import TreebankLike, path_of
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
-from treegauge.significance.group_tests import GroupTests
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress
-from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brackets_metric, of_structure
+from treegauge.significance.resampling import Name, PairedColumns, Progress
+from treegauge.significance.score_table import CompareOptions, GroupTests, ScoreTable
 from treegauge.spelling import british
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
@@ -48,44 +47,6 @@ LENGTHS = (10, 20, 30, 40)
 
 USUAL_RATES = {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
 BY_STRUCTURE = ("recall_hard", "precision_hard")
-
-
-@dataclass(frozen=True)
-class CompareOptions:
-    """The options of a comparison: metrics, rounds of resampling, groups of sentences.
-
-    ``metrics`` are names (none: all metrics, or all that the scores have). ``rates`` are names of rates (none: the headline of each
-    metric, and recall, precision, F1 and exact match of PARSEVAL; ``all``: all rates). ``preset`` is None for each metric's own.
-    ``lengths`` are the upper ends of length buckets; ``structure`` are labels whose brackets are tested separately. ``on_error``,
-    ``pair``, ``match_words`` and ``treebank`` are those of :func:`treegauge.score`.
-    """
-
-    metrics: tuple[str, ...] = ()
-    rates: tuple[str, ...] = ()
-    preset: str | Preset | None = None
-    on_mismatch: str = "align"
-    rounds: int = DEFAULT_ROUNDS
-    seed: int = DEFAULT_SEED
-    level: float = 0.95
-    interval: str = "percentile"
-    lengths: tuple[int, ...] = ()
-    structure: tuple[str, ...] = ()
-    on_error: str = "parse-fails"
-    pair: str = "order"
-    match_words: str = "exact"
-    treebank: str = ""
-
-    def all_rounds(self, systems: int) -> int:
-        """The approximate number of rounds of a comparison of that many ``systems``."""
-        groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
-        return self.rounds * groups * (1 + math.comb(systems, 2))
-
-    def scored_metrics(self, *, discontinuous: bool = False) -> list[str]:
-        """The names of all metrics whose scores the comparison needs; on discontinuous trees, only those defined for them."""
-        compared = list(self.metrics or compared_metrics(discontinuous=discontinuous))
-        brackets = brackets_metric(compared) or BRACKETS_METRIC
-        structures = [brackets, *(of_structure(brackets, label) for label in self.structure)] if self.structure else []
-        return list(dict.fromkeys([*compared, *structures]))
 
 
 def compare(

@@ -5,7 +5,7 @@ Cells are numbers at full precision; :class:`P` is a number with its own format.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from treegauge.errors import UnknownName
 from treegauge.metrics.hogenhout import COMPARATIVE, MEASURES
@@ -93,42 +93,38 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
 def _differences(comparison: Comparison, group: Group) -> Table:
     """The difference of every rate and pair; two systems are named in the heading, more of them in columns."""
     several = len(comparison.systems) > 2
-    per_cent = f"{100 * comparison.level:g}%"
-    heads = ("A", "B") if several else comparison.systems
-    columns = (
-        *(("first", "second") if several else ()),
-        *("metric", "rate", *heads, "difference", "low", "high", "p"),
-        *(("Holm",) if several else ()),
-        *("effect", "wins", "losses"),
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *((pair.a, pair.b) if several else ()),
-            *difference.name,
-            *_difference_cells(difference, several),
-            *(difference.effect, difference.sign.wins, difference.sign.losses),
-        )
-        for pair in group.pairs
-        for difference in pair.differences
-    ]
+    rows = tuple((*cells, d.effect, d.sign.wins, d.sign.losses) for d, cells in _difference_rows(group, several))
     notes = [
-        f"difference: second minus first, with its {per_cent} bootstrap interval ({_interval_methods(group)})",
+        f"difference: second minus first, with its {100 * comparison.level:g}% bootstrap interval ({_interval_methods(group)})",
         f"p: paired randomisation of whole sentences ({_number_of_swaps(group.pairs)})",
+        *([f"Holm: p corrected for {_number_of_pairs(group)}"] if several else []),
         "effect: difference in standard deviations of a sentence; wins, losses: sentences where the second system is better, worse",
         f"{number_of(group.sentences, 'sentence')}, {comparison.rounds} bootstrap samples, seed {comparison.seed}",
         *_interval_warnings(group),
         *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
     ]
-    if several:
-        notes.insert(2, f"Holm: p corrected for {_number_of_pairs(group)}")
-    shown = ("A", "B") if several else comparison.systems
-    return Table("Differences", columns, tuple(rows), tuple(notes), percent=(*shown, "difference", "low", "high"))
+    columns = (*_difference_columns(comparison), "effect", "wins", "losses")
+    return Table("Differences", columns, rows, tuple(notes), percent=_difference_percent(comparison))
 
 
-def _difference_cells(difference: Difference, several: bool) -> tuple[Cell, ...]:
-    holm = (P(difference.p_holm),) if several else ()
-    values = (difference.a, difference.b, difference.value, *difference.interval[:2])
-    return (*shown_values(difference.name, *values), P(difference.p), *holm)
+def _difference_columns(comparison: Comparison) -> tuple[str, ...]:
+    """The columns of :func:`_difference_rows`."""
+    if len(comparison.systems) > 2:
+        return "first", "second", "metric", "rate", "A", "B", "difference", "low", "high", "p", "Holm"
+    return "metric", "rate", *comparison.systems, "difference", "low", "high", "p"
+
+
+def _difference_percent(comparison: Comparison) -> tuple[str, ...]:
+    return *(("A", "B") if len(comparison.systems) > 2 else comparison.systems), "difference", "low", "high"
+
+
+def _difference_rows(group: Group, several: bool) -> Iterator[tuple[Difference, tuple[Cell, ...]]]:
+    """Each difference of each pair, with its cells; the pair and Holm's correction are shown for ``several`` systems only."""
+    for pair in group.pairs:
+        for difference in pair.differences:
+            values = shown_values(difference.name, difference.a, difference.b, difference.value, *difference.interval[:2])
+            cells = (*difference.name, *values, P(difference.p))
+            yield difference, (pair.a, pair.b, *cells, P(difference.p_holm)) if several else cells
 
 
 def shown_values(name: Name, *values: float) -> tuple[float, ...]:
@@ -182,26 +178,10 @@ def _by_group(comparison: Comparison, kind: str, title: str) -> list[Table]:
     if not groups:
         return []
     several = len(comparison.systems) > 2
-    heads = ("A", "B") if several else comparison.systems
-    columns = (
-        *("group", "sentences"),
-        *(("first", "second") if several else ()),
-        *("metric", "rate", *heads, "difference", "low", "high", "p"),
-        *(("Holm",) if several else ()),
-    )
-    rows = tuple(
-        (
-            *(group.title, group.sentences),
-            *((pair.a, pair.b) if several else ()),
-            *difference.name,
-            *_difference_cells(difference, several),
-        )
-        for group in groups
-        for pair in group.pairs
-        for difference in pair.differences
-    )
+    rows = tuple((group.title, group.sentences, *cells) for group in groups for _, cells in _difference_rows(group, several))
     notes = [f"warning: {group.title}: {warning}" for group in groups for warning in group.warnings]
-    return [Table(title, columns, rows, tuple(notes), percent=(*heads, "difference", "low", "high"))]
+    columns = ("group", "sentences", *_difference_columns(comparison))
+    return [Table(title, columns, rows, tuple(notes), percent=_difference_percent(comparison))]
 
 
 def tidy_table(comparison: Comparison) -> Table:
