@@ -157,8 +157,9 @@ def test_no_scheduler_is_an_error_that_says_how_to_start_one(monkeypatch: pytest
     from treegauge.engines import workers
 
     monkeypatch.setattr(workers, "_SECONDS_TO_CONNECT", 1)
-    with pytest.raises(EngineError, match="dask scheduler"), closing(open_engine("dask:tcp://127.0.0.1:9")) as engine:
-        list(engine.map(operator.mul, 2, [1]))
+    for name in ("dask:tcp://127.0.0.1:9", "dask:never_written.json"):
+        with pytest.raises(EngineError, match="dask scheduler"), closing(open_engine(name)) as engine:
+            list(engine.map(operator.mul, 2, [1]))
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

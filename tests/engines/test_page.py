@@ -37,7 +37,8 @@ def printed(found: dict[str, Done], part: str) -> str:
 def test_the_page_from_the_first_line_to_the_last(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
     plain = run("treegauge examples >/dev/null && treegauge score gold.mrg A.mrg", tmp_path).output
-    for name, text in {"sbatch": SBATCH, "srun": SRUN}.items():
+    dask = f'#!/bin/sh\nexec {sys.executable} -m dask "$@"\n'
+    for name, text in {"sbatch": SBATCH, "srun": SRUN, "dask": dask}.items():
         (tmp_path / "bin" / name).write_text(text, "utf-8")
         (tmp_path / "bin" / name).chmod(0o755)
     found = follow("docs/howto/cluster.md", tmp_path, extras=True)

@@ -18,7 +18,7 @@ from treegauge.io.sources import ReadOptions
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import Preset
 from treegauge.scoring import evaluation, large_files
-from treegauge.scoring.counts import Request
+from treegauge.scoring.inputs import Request
 from treegauge.scoring.large_files import count_large_files
 
 PAIRS = int(os.environ.get("TREEGAUGE_FUZZ", "3000")) // 50

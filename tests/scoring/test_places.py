@@ -13,7 +13,7 @@ import treegauge
 from treegauge import Scores, Treebank
 from treegauge.cli import main
 from treegauge.io import ReadOptions, sources, stream
-from treegauge.scoring.sentence_rows import SentencePlaces
+from treegauge.scoring.result import SentencePlaces
 
 TREES = [f"(S (NP (N a{number})) (VP (V b)))" for number in range(30)]
 

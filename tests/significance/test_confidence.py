@@ -18,7 +18,7 @@ from treegauge.data import treebank_path
 from treegauge.errors import UsageError
 from treegauge.presets import load_preset
 from treegauge.scoring.baselines import baseline_for
-from treegauge.scoring.sentence_rows import Sentences
+from treegauge.scoring.result import Sentences
 
 GOLD = treegauge.read(treebank_path("travel"))
 TEST = baseline_for("right-branching", GOLD, load_preset("default"))

@@ -23,8 +23,8 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
-from treegauge.scoring.counts import Request
 from treegauge.scoring.evaluation import score_systems
+from treegauge.scoring.inputs import Request
 from treegauge.scoring.result import Result
 from treegauge.tables import Table, render, whole_number
 

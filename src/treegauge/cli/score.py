@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.presets import Preset
     from treegauge.reports.scores import RateLimit
-    from treegauge.scoring.counts import Request
+    from treegauge.scoring.inputs import Request
     from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
@@ -288,7 +288,7 @@ def _say(line: str, chosen: dict[str, Any]) -> None:
 
 def _request(preset: Preset | None, reading: ReadOptions, chosen: dict[str, Any]) -> Request:
     """The request to count what the chosen options ask for."""
-    from treegauge.scoring.counts import Request
+    from treegauge.scoring.inputs import Request
 
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
     sentences = sentences or chosen["confidence"] is not None

@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -209,6 +210,7 @@ class Cluster(EngineBase):
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
             if self._address.endswith(".json"):
+                _wait_for(self._address)
                 self._client = Client(scheduler_file=self._address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
             elif self._address:
                 self._client = Client(self._address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
@@ -253,6 +255,15 @@ class Cluster(EngineBase):
             if part is not None:
                 part.close()
         self._client = self._cluster = None
+
+
+def _wait_for(path: str) -> None:
+    """Wait until a scheduler has written its file, which Dask itself would do for ever."""
+    until = time.monotonic() + _SECONDS_TO_CONNECT
+    while not os.path.exists(path):
+        if time.monotonic() > until:
+            raise TimeoutError(f"no file of this name was written within {_SECONDS_TO_CONNECT} seconds")
+        time.sleep(0.05)
 
 
 @contextmanager

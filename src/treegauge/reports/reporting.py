@@ -39,9 +39,8 @@ from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
 from treegauge.reports.tree_diff import CODES, BracketMarks, mark_brackets
-from treegauge.scoring.counts import Request, no_progress
 from treegauge.scoring.evaluation import score_systems
-from treegauge.scoring.inputs import TreebankLike, path_of
+from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
 from treegauge.significance.paired_comparison import comparable_scores, compare_scores, systems_by_name
@@ -98,7 +97,7 @@ def break_down(result: Result, names: Sequence[str], sentences: Int64) -> Result
 
 
 class _RequestOptions(TypedDict, total=False):
-    """The options of a :class:`~treegauge.scoring.counts.Request` that a second look at the same trees may choose."""
+    """The options of a :class:`~treegauge.scoring.inputs.Request` that a second look at the same trees may choose."""
 
     only: tuple[int, ...] | None
     trees: bool

@@ -7,11 +7,11 @@ repeated, both files are read whole and paired by text, which is impossible for 
 
 from __future__ import annotations
 
-import os
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,140 +20,98 @@ from treegauge.alignment.alignment import Fit, align_pairs, differing_texts, is_
 from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
-from treegauge.engines import IN_PROCESS, Engine
+from treegauge.alignment.words import WordNumbers, without_traces
+from treegauge.engines import IN_PROCESS
 from treegauge.engines.engine import SentenceBlock
-from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
-from treegauge.io.sources import ReadOptions
-from treegauge.metrics.metric import Metric, Rows
-from treegauge.metrics.registry import find_metric
-from treegauge.presets import Preset, load_preset
-from treegauge.presets.treebanks import TREEBANKS, counted_punctuation
-from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
-from treegauge.scoring.inputs import Hasher, Trees
-from treegauge.scoring.sentence_rows import MetricCounts, SentencePlaces
+from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
+from treegauge.metrics.bit_sets import BitSets
+from treegauge.metrics.metric import ExactSum, Metric, Rows
+from treegauge.presets import Preset
+from treegauge.presets.treebanks import counted_punctuation
+from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts
+from treegauge.scoring.inputs import Request, Trees, no_progress
+from treegauge.scoring.result import SentencePlaces, Sentences, join_blocks
 from treegauge.tables import number_of
+from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     from treegauge.metrics.breakdowns import Breakdown
-
-ON_MISMATCH = ("align", "error", "skip", "edit", "evalb")
-PAIR = ("order", "text")
-MetricLike = str | Metric
-PresetLike = str | os.PathLike[str] | Preset
-
-
-def no_progress(done: int) -> None:
-    """Ignore progress."""
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """Everything that decides what is counted, and how; most of it is explained in :func:`treegauge.score`.
-
-    * ``names``: the metrics as the caller wrote them, for the results. ``reading``: how files are read. ``engine``: where
-      blocks are counted.
-    * ``preset``: None if each metric uses its own; ``cutoff``: the length of the longest short sentence (None: the preset's).
-    * ``keep``: whether rows and trees are kept; a stream keeps neither. ``sentences``: whether single sentences will be looked at;
-      if not, kernels may count large files. ``trees``: whether trees are kept along with the rows; ``only``: the gold sentences
-      (in order, from 0) whose trees are kept, if not all of them. ``places``: whether the place of each gold sentence is kept.
-    * ``progress``: a function that is called with the number of sentences counted since the last call.
-    * ``thinned``: a function that makes the breakdown of a block smaller, which otherwise holds the places of all wrong brackets.
-    * ``among``: the gold sentences that breakdowns count, if not all of them.
-    """
-
-    metrics: tuple[Metric, ...]
-    preset: Preset | None = None
-    cutoff: int | None = None
-    on_mismatch: str = "align"
-    match_words: str = "exact"
-    keep: bool = True
-    breakdowns: tuple[str, ...] = ()
-    progress: Callable[[int], None] = field(default=no_progress, repr=False)
-    sentences: bool = True
-    on_error: str = "parse-fails"
-    pair: str = "order"
-    treebank: str = ""
-    trees: bool = True
-    places: bool = True
-    only: tuple[int, ...] | None = None
-    thinned: Callable[[Breakdown, Pair], Breakdown] | None = None
-    among: Int64 | None = None
-    names: tuple[str, ...] = ()
-    reading: ReadOptions = ReadOptions()
-    engine: Engine = IN_PROCESS
-
-    @classmethod
-    def of(
-        cls,
-        metrics: Sequence[MetricLike],
-        preset: PresetLike | None,
-        *,
-        breakdowns: Sequence[str] = (),
-        reading: ReadOptions = ReadOptions(),
-        on_error: str | None = None,
-        progress: Callable[[int], None] | None = None,
-        **options: Any,
-    ) -> Request:
-        """The request of a call of :func:`treegauge.score`, with metrics and preset by name.
-
-        Reading stops at the first tree that cannot be read, unless told otherwise; in scoring such a test tree is a failed parse.
-        """
-        return cls(
-            metrics=tuple(find_metric(each) if isinstance(each, str) else each for each in metrics),
-            names=tuple(each if isinstance(each, str) else each.name for each in metrics),
-            preset=None if preset is None else load_preset(preset),
-            breakdowns=tuple(breakdowns),
-            reading=reading,
-            on_error=on_error or ("parse-fails" if reading.on_error == "stop" else reading.on_error),
-            progress=progress or no_progress,
-            **options,
-        )
-
-    @property
-    def test_reading(self) -> ReadOptions:
-        """The options for reading test files."""
-        return replace(self.reading, on_error=self.on_error)
-
-    def __post_init__(self) -> None:
-        if self.treebank and self.treebank not in TREEBANKS:
-            raise UnknownName("treebank", self.treebank, TREEBANKS)
-        if self.pair not in PAIR:
-            raise UnknownName("way to pair sentences", self.pair, PAIR)
-        if self.on_mismatch not in ON_MISMATCH:
-            raise UnknownName("on_mismatch policy", self.on_mismatch, ON_MISMATCH)
-        if self.match_words not in MATCH_WORDS:
-            raise UnknownName("way to match words", self.match_words, MATCH_WORDS)
-        if self.on_mismatch == "edit":
-            self._check_edit()
-        if self.on_mismatch == "evalb":
-            for metric in self.metrics:
-                evalb_parameters(self.preset_of(metric))
-            if others := [metric.name for metric in self.metrics if not metric.compared_with_evalb]:
-                raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
-            if self.breakdowns:
-                raise UsageError(
-                    'EVALB\'s decisions leave nothing to break down; choose another way for mismatches, as on_mismatch="align"'
-                )
-
-    def _check_edit(self) -> None:
-        """Refuse options that cannot be combined with alignment by edit distance."""
-        if self.match_words == "length":
-            raise UsageError('on_mismatch="edit" aligns by words, and match_words="length" ignores them: leave out one of the two')
-        if any("judgements" in metric.options for metric in self.metrics):
-            raise UsageError(
-                'people judge brackets over all words of a gold sentence, not over shared ones: leave out on_mismatch="edit"'
-            )
-
-    def preset_of(self, metric: Metric) -> Preset:
-        """The preset of a metric's score: the one in the request, or the metric's own, with the cutoff length of the request."""
-        preset = load_preset(metric.preset if self.preset is None else self.preset, self.treebank)
-        return preset if self.cutoff is None else replace(preset, cutoff_length=self.cutoff)
 
 
 class NotParallel(Exception):
     """Test sentence i is not a parse of gold sentence i, or one side has more sentences."""
+
+
+class MetricCounts:
+    """The sum of a metric's rows, the sum over short sentences, and, if they are kept, the rows themselves.
+
+    ``preset`` is the preset of the signature, ``pairing_preset`` the one by which trees are paired for this metric. Rows are kept
+    in blocks of sentences: ``rows`` and the ``index`` of their sentences, ``length`` and ``status`` (0 scored, 1 does not match, 2
+    no parse) of each gold sentence, and ``reproduced``, which is what the metric keeps beside its rows.
+    """
+
+    def __init__(self, metric: Metric, preset: Preset) -> None:
+        self.metric, self.preset, self.pairing_preset = metric, preset, metric.preset_for(preset)
+        self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
+        self.n_total = self.n_short = 0
+        self.rows: list[Rows] = []
+        self.index: list[Int64] = []
+        self.length: list[Int64] = []
+        self.status: list[Int64] = []
+        self.reproduced: list[BitSets] = []
+
+    def add(self, rows: Rows, index: Int64, length: Int64) -> None:
+        """Add the rows of some sentences, given their lengths."""
+        is_short = length <= self.preset.cutoff_length
+        self.total.add(rows)
+        self.short.add(rows[is_short])
+        self.n_total += len(rows)
+        self.n_short += int(is_short.sum())
+
+    def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: BitSets | Rows | None) -> None:
+        """Keep rows; ``length`` and ``status`` are of all gold sentences of the block."""
+        self.rows.append(_narrow(rows))
+        self.index.append(index)
+        self.length.append(length)
+        self.status.append(status)
+        if reproduced is not None:
+            self.reproduced.append(BitSets.of(reproduced))
+
+    def sentences(self, places: Sequence[str], evalb_status: Sequence[Int64] = ()) -> Sentences:
+        """The rows that were kept, with the place of each gold sentence and, if EVALB was asked, its status of each."""
+        return Sentences(
+            rows=np.concatenate(self.rows) if self.rows else np.zeros((0, len(self.metric.columns))),
+            index=join_blocks(self.index),
+            length=join_blocks(self.length),
+            status=join_blocks(self.status),
+            places=places,
+            evalb=join_blocks(evalb_status) if evalb_status else None,
+            bits=BitSets.concatenate(self.reproduced) if self.reproduced else None,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state that is sent to other processes, without the metric, which the receiver has."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("metric", "preset", "pairing_preset")}
+
+    def merge(self, other: MetricCounts) -> None:
+        self.total.merge(other.total)
+        self.short.merge(other.short)
+        self.n_total += other.n_total
+        self.n_short += other.n_short
+        self.rows += other.rows
+        self.index += other.index
+        self.length += other.length
+        self.status += other.status
+        self.reproduced += other.reproduced
+
+
+def _narrow(rows: Rows) -> Rows:
+    """The rows, with 32 bits for integers that fit."""
+    fits = rows.dtype == np.int64 and max(int(rows.max(initial=0)), -int(rows.min(initial=0))) <= np.iinfo(np.int32).max
+    return rows.astype(np.int32) if fits else rows
 
 
 class SystemCounts:
@@ -401,6 +359,57 @@ class HashedCounts(NamedTuple):
 
     counts: SystemCounts
     digests: tuple[str, str]
+
+
+_WORTH_A_THREAD = 1 << 18
+"""The number of words in a block from which on it is worth starting a thread to hash it."""
+
+
+class Hasher:
+    """The hashes of gold and test; those of large files are computed in a thread while sentences are scored."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._hashes = TreebankHash(), TreebankHash()
+        self._jobs: list[Future[None]] = []
+
+    def __enter__(self) -> Hasher:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def add(self, gold: Treebank, test: Treebank) -> None:
+        """Add a block of both sides."""
+        if self._pool is None:
+            if gold.n_tokens + test.n_tokens < _WORTH_A_THREAD:
+                for digest, block in zip(self._hashes, (gold, test), strict=True):
+                    digest.update(block)
+                return
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(1)
+        self._jobs += [self._pool.submit(digest.update, block) for digest, block in zip(self._hashes, (gold, test), strict=True)]
+
+    def _wait(self) -> None:
+        for job in self._jobs:
+            job.result()
+        self._jobs.clear()
+
+    def mark(self) -> tuple[TreebankHash, TreebankHash]:
+        """Both hashes as they are now, to return to."""
+        self._wait()
+        return self._hashes[0].copy(), self._hashes[1].copy()
+
+    def go_back(self, marks: tuple[TreebankHash, TreebankHash]) -> None:
+        self._wait()
+        self._hashes = marks[0].copy(), marks[1].copy()
+
+    def digests(self) -> tuple[str, str]:
+        """The hashes of gold and test."""
+        self._wait()
+        return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
 
 
 def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemCounts:

@@ -24,27 +24,28 @@ from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
 from treegauge.presets.treebanks import unused_punctuation
-from treegauge.scoring.counts import HashedCounts, MetricLike, PresetLike, Request, SystemCounts, check_fit, count_files
+from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, SystemCounts, check_fit, count_files
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import (
     SMALLEST_BYTES,
     FileTrees,
-    Hasher,
     MemoryTrees,
+    MetricLike,
+    PresetLike,
+    Request,
     TreebankLike,
     Trees,
     paired_files,
     path_of,
     trees_of,
 )
-from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores
-from treegauge.scoring.sentence_rows import MetricCounts, join_blocks
+from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, join_blocks
 from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Treebank
 
 
 class ScoreOptions(TypedDict, total=False):
-    """The keyword arguments of :func:`score`, for type checkers: those of :meth:`~treegauge.scoring.counts.Request.of`."""
+    """The keyword arguments of :func:`score`, for type checkers: those of :meth:`~treegauge.scoring.inputs.Request.of`."""
 
     on_mismatch: str
     match_words: str

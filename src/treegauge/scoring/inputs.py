@@ -1,4 +1,4 @@
-"""The trees to be scored, in blocks that can be read more than once; and their hashes.
+"""What is to be scored: the trees, in blocks that can be read more than once, and the request, which decides what is counted.
 
 Large files are read in a separate thread, a few blocks ahead. To be read again, the blocks of a file are kept, or, in a stream, the
 file itself is opened again.
@@ -8,28 +8,32 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
-from types import TracebackType
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from treegauge import io
-from treegauge.errors import InputError, MismatchError, UsageError
+from treegauge.alignment.pairing import Pair
+from treegauge.alignment.words import MATCH_WORDS
+from treegauge.engines import IN_PROCESS, Engine
+from treegauge.errors import InputError, MismatchError, UnknownName, UsageError
 from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
-from treegauge.trees.columns import TreebankHash
+from treegauge.metrics.metric import Metric
+from treegauge.metrics.registry import find_metric
+from treegauge.presets import Preset, load_preset
+from treegauge.presets.treebanks import TREEBANKS
+from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from treegauge.metrics.breakdowns import Breakdown
 
 
 BlockT = TypeVar("BlockT")
 
 SMALLEST_BYTES = 16 << 20
 """Kernels are used for two files of at least this size together; smaller ones are counted sooner than Numba is imported."""
-_WORTH_A_THREAD = 1 << 18
-"""The number of words in a block from which on it is worth starting a thread to hash it."""
 
 
 class MemoryTrees:
@@ -133,53 +137,6 @@ def read_ahead(blocks: Iterator[BlockT]) -> Generator[BlockT]:
             yield block
 
 
-class Hasher:
-    """The hashes of gold and test; those of large files are computed in a thread while sentences are scored."""
-
-    def __init__(self) -> None:
-        self._pool: ThreadPoolExecutor | None = None
-        self._hashes = TreebankHash(), TreebankHash()
-        self._jobs: list[Future[None]] = []
-
-    def __enter__(self) -> Hasher:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-
-    def add(self, gold: Treebank, test: Treebank) -> None:
-        """Add a block of both sides."""
-        if self._pool is None:
-            if gold.n_tokens + test.n_tokens < _WORTH_A_THREAD:
-                for digest, block in zip(self._hashes, (gold, test), strict=True):
-                    digest.update(block)
-                return
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(1)
-        self._jobs += [self._pool.submit(digest.update, block) for digest, block in zip(self._hashes, (gold, test), strict=True)]
-
-    def _wait(self) -> None:
-        for job in self._jobs:
-            job.result()
-        self._jobs.clear()
-
-    def mark(self) -> tuple[TreebankHash, TreebankHash]:
-        """Both hashes as they are now, to return to."""
-        self._wait()
-        return self._hashes[0].copy(), self._hashes[1].copy()
-
-    def go_back(self, marks: tuple[TreebankHash, TreebankHash]) -> None:
-        self._wait()
-        self._hashes = marks[0].copy(), marks[1].copy()
-
-    def digests(self) -> tuple[str, str]:
-        """The hashes of gold and test."""
-        self._wait()
-        return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
-
-
 TreebankLike = str | os.PathLike[str] | Tree | Sequence[Any] | Iterator[Any]
 """A path, bracketed text, a Treebank, a Tree, or a sequence or iterator of Tree, of nltk trees or of strings."""
 
@@ -236,3 +193,117 @@ def _relative_name(folder: str, file: str) -> str:
 
 def _relative_stem(folder: str, file: str) -> str:
     return os.path.splitext(_relative_name(folder, file))[0]
+
+
+ON_MISMATCH = ("align", "error", "skip", "edit", "evalb")
+PAIR = ("order", "text")
+MetricLike = str | Metric
+PresetLike = str | os.PathLike[str] | Preset
+
+
+def no_progress(done: int) -> None:
+    """Ignore progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Everything that decides what is counted, and how; most of it is explained in :func:`treegauge.score`.
+
+    * ``names``: the metrics as the caller wrote them, for the results. ``reading``: how files are read. ``engine``: where
+      blocks are counted.
+    * ``preset``: None if each metric uses its own; ``cutoff``: the length of the longest short sentence (None: the preset's).
+    * ``keep``: whether rows and trees are kept; a stream keeps neither. ``sentences``: whether single sentences will be looked at;
+      if not, kernels may count large files. ``trees``: whether trees are kept along with the rows; ``only``: the gold sentences
+      (in order, from 0) whose trees are kept, if not all of them. ``places``: whether the place of each gold sentence is kept.
+    * ``progress``: a function that is called with the number of sentences counted since the last call.
+    * ``thinned``: a function that makes the breakdown of a block smaller, which otherwise holds the places of all wrong brackets.
+    * ``among``: the gold sentences that breakdowns count, if not all of them.
+    """
+
+    metrics: tuple[Metric, ...]
+    preset: Preset | None = None
+    cutoff: int | None = None
+    on_mismatch: str = "align"
+    match_words: str = "exact"
+    keep: bool = True
+    breakdowns: tuple[str, ...] = ()
+    progress: Callable[[int], None] = field(default=no_progress, repr=False)
+    sentences: bool = True
+    on_error: str = "parse-fails"
+    pair: str = "order"
+    treebank: str = ""
+    trees: bool = True
+    places: bool = True
+    only: tuple[int, ...] | None = None
+    thinned: Callable[[Breakdown, Pair], Breakdown] | None = None
+    among: Int64 | None = None
+    names: tuple[str, ...] = ()
+    reading: ReadOptions = ReadOptions()
+    engine: Engine = IN_PROCESS
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Sequence[MetricLike],
+        preset: PresetLike | None,
+        *,
+        breakdowns: Sequence[str] = (),
+        reading: ReadOptions = ReadOptions(),
+        on_error: str | None = None,
+        progress: Callable[[int], None] | None = None,
+        **options: Any,
+    ) -> Request:
+        """The request of a call of :func:`treegauge.score`, with metrics and preset by name.
+
+        Reading stops at the first tree that cannot be read, unless told otherwise; in scoring such a test tree is a failed parse.
+        """
+        return cls(
+            metrics=tuple(find_metric(each) if isinstance(each, str) else each for each in metrics),
+            names=tuple(each if isinstance(each, str) else each.name for each in metrics),
+            preset=None if preset is None else load_preset(preset),
+            breakdowns=tuple(breakdowns),
+            reading=reading,
+            on_error=on_error or ("parse-fails" if reading.on_error == "stop" else reading.on_error),
+            progress=progress or no_progress,
+            **options,
+        )
+
+    @property
+    def test_reading(self) -> ReadOptions:
+        """The options for reading test files."""
+        return replace(self.reading, on_error=self.on_error)
+
+    def __post_init__(self) -> None:
+        if self.treebank and self.treebank not in TREEBANKS:
+            raise UnknownName("treebank", self.treebank, TREEBANKS)
+        if self.pair not in PAIR:
+            raise UnknownName("way to pair sentences", self.pair, PAIR)
+        if self.on_mismatch not in ON_MISMATCH:
+            raise UnknownName("on_mismatch policy", self.on_mismatch, ON_MISMATCH)
+        if self.match_words not in MATCH_WORDS:
+            raise UnknownName("way to match words", self.match_words, MATCH_WORDS)
+        if self.on_mismatch == "edit":
+            self._check_edit()
+        if self.on_mismatch == "evalb":
+            for metric in self.metrics:
+                evalb_parameters(self.preset_of(metric))
+            if others := [metric.name for metric in self.metrics if not metric.compared_with_evalb]:
+                raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
+            if self.breakdowns:
+                raise UsageError(
+                    'EVALB\'s decisions leave nothing to break down; choose another way for mismatches, as on_mismatch="align"'
+                )
+
+    def _check_edit(self) -> None:
+        """Refuse options that cannot be combined with alignment by edit distance."""
+        if self.match_words == "length":
+            raise UsageError('on_mismatch="edit" aligns by words, and match_words="length" ignores them: leave out one of the two')
+        if any("judgements" in metric.options for metric in self.metrics):
+            raise UsageError(
+                'people judge brackets over all words of a gold sentence, not over shared ones: leave out on_mismatch="edit"'
+            )
+
+    def preset_of(self, metric: Metric) -> Preset:
+        """The preset of a metric's score: the one in the request, or the metric's own, with the cutoff length of the request."""
+        preset = load_preset(metric.preset if self.preset is None else self.preset, self.treebank)
+        return preset if self.cutoff is None else replace(preset, cutoff_length=self.cutoff)

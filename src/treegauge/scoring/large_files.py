@@ -26,9 +26,9 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.plain_counter import NameCounts, PlainCounter, PlainCounts, PresetRules, TreeSlice, join_counts
 from treegauge.presets import Preset, from_parameters
 from treegauge.presets.treebanks import counted_punctuation
-from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts, no_progress
+from treegauge.scoring.counts import HashedCounts, NotParallel, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.scoring.inputs import read_ahead
+from treegauge.scoring.inputs import Request, no_progress, read_ahead
 from treegauge.trees.columns import Int32, TreebankHash, offsets_of
 from treegauge.trees.notation import ESCAPED_BRACKETS, restore_label, restore_word
 from treegauge.trees.treebank import Int64, Treebank

@@ -35,9 +35,10 @@ from treegauge.scoring.result import (
     IntervalOptions,
     Part,
     Result,
+    SentencePlaces,
+    Sentences,
     result_to_dict,
 )
-from treegauge.scoring.sentence_rows import SentencePlaces, Sentences
 from treegauge.scoring.signature import Signature
 
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"

@@ -18,7 +18,7 @@ import numpy as np
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UnknownName, UsageError
-from treegauge.scoring.counts import no_progress
+from treegauge.scoring.inputs import no_progress
 from treegauge.scoring.result import IntervalOptions, Part, Result, Scores
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,

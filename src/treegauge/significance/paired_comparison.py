@@ -27,9 +27,8 @@ from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
-from treegauge.scoring.counts import Request, no_progress
 from treegauge.scoring.evaluation import score_systems
-from treegauge.scoring.inputs import TreebankLike, path_of
+from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
 from treegauge.significance.resampling import Name, PairedColumns, Progress
@@ -131,7 +130,7 @@ def comparable_scores(
 ) -> Scores:
     """The scores that a comparison with these options needs, of each system by each metric, with rows.
 
-    ``trees``, ``breakdowns`` and ``thinned`` are those of :class:`~treegauge.scoring.counts.Request`.
+    ``trees``, ``breakdowns`` and ``thinned`` are those of :class:`~treegauge.scoring.inputs.Request`.
     """
     gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
     names = options.scored_metrics(discontinuous=gaps)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.metrics.metric import Floats, Metric, Rows
-from treegauge.scoring.counts import no_progress
+from treegauge.scoring.inputs import no_progress
 from treegauge.trees.treebank import Int64
 
 Progress = Callable[[int], None]
