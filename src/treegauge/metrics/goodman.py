@@ -11,16 +11,17 @@ once (PARSEVAL counts it twice).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, token_positions
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.matching import codes, crossing, is_in
-from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
+from treegauge.metrics.matching import Parts, crossing, is_in, table_of
+from treegauge.metrics.metric import Metric, Rows, flag
 from treegauge.trees.treebank import Int32, Int64
 
 
@@ -63,38 +64,40 @@ class Goodman(Metric):
         *("consistent_brackets_recall_sum", "consistent_brackets_defined", "B_limited"),
     )
 
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "labelled_recall": ("L", "N_C"),
+        "labelled_tree": ("labelled_tree", "sentences"),
+        "bracketed_recall": ("B_limited", "N_C"),
+        "bracketed_tree": ("bracketed_tree", "sentences"),
+        "consistent_brackets_recall": ("C", "N_G"),
+        "consistent_brackets_tree": ("consistent_brackets_tree", "sentences"),
+        "mean_labelled_recall": ("labelled_recall_sum", "recall_defined"),
+        "mean_bracketed_recall": ("bracketed_recall_sum", "recall_defined"),
+        "mean_consistent_brackets_recall": ("consistent_brackets_recall_sum", "consistent_brackets_defined"),
+    }
     sentence_columns = ("labelled_tree", "bracketed_tree", "consistent_brackets_tree")
     exact_columns = ("labelled_tree", "bracketed_tree")
 
     def rows(self, pair: Pair) -> Rows:
         n = len(pair)
-        gold = self._triples(pair.gold, pair.matching_classes)
-        test = self._triples(pair.test, pair.matching_classes)
-        both = _Triples(*(np.concatenate(columns) for columns in zip(gold, test, strict=True)))
-        code, n_gold = codes(both), len(gold.sentence)
-        span = codes(both[:4])
-        in_gold = np.unique(code[:n_gold], return_index=True)[1]
-        in_test = np.unique(code[n_gold:], return_index=True)[1]
+        gold, test = (self._triples(side, pair.matching_classes) for side in (pair.gold, pair.test))
+        parts, spans = Parts.of(n, gold, test), Parts.of(n, gold[:4], test[:4])
+        in_test = np.unique(parts.test, return_index=True)[1]
 
         # A preterminal covers one word, so it crosses nothing unless gold does not have the word.
         crosses = test.end > pair.test.n_shared[test.sentence]
         crosses[: pair.test.n_brackets] = crossing(pair.gold, pair.test)
 
-        def count(triples: Int64, right: NDArray[np.bool_]) -> Int64:
-            return np.bincount(test.sentence[triples[right]], minlength=n)
-
-        N_C = np.bincount(gold.sentence[in_gold], minlength=n)
-        N_G = np.bincount(test.sentence[in_test], minlength=n)
-        L = count(in_test, is_in(code[n_gold:][in_test], code[:n_gold]))
-        B = count(in_test, is_in(span[n_gold:][in_test], span[:n_gold]))
+        L, N_C, N_G = parts.overlap()
+        B = np.bincount(test.sentence[in_test[is_in(spans.test[in_test], spans.gold)]], minlength=n)
         B_limited = np.minimum(B, N_C)
-        C = count(in_test, ~crosses[in_test])
+        C = np.bincount(test.sentence[in_test[~crosses[in_test]]], minlength=n)
         columns: list[NDArray[Any]] = [
             *(np.ones(n), N_C, N_G, L, B, C, (L == N_C) & (N_C == N_G), (B == N_C) & (N_C == N_G), C == N_G),
             *(L / np.maximum(N_C, 1), B_limited / np.maximum(N_C, 1), N_C > 0),
             *(C / np.maximum(N_G, 1), N_G > 0, B_limited),
         ]
-        return self.without_parse(np.stack([column.astype(np.float64) for column in columns], axis=1), pair)
+        return self.without_parse(table_of(columns), pair)
 
     def _triples(self, brackets: Brackets, classes: Int32 | None) -> _Triples:
         """The constituents as columns, phrases first; repeated ones are still included."""
@@ -113,17 +116,3 @@ class Goodman(Metric):
         place = position[tagged]
         tags = _Triples(sentence[tagged], place, place + 1, np.zeros_like(place), classes[brackets.tag[tagged]].astype(np.int64))
         return _Triples(*(np.concatenate(columns) for columns in zip(phrases, tags, strict=True)))
-
-    def rates(self, total: Total) -> Rates:
-        n = dict(zip(self.columns, total, strict=True))
-        return {
-            "labelled_recall": ratio(n["L"], n["N_C"]),
-            "labelled_tree": ratio(n["labelled_tree"], n["sentences"]),
-            "bracketed_recall": ratio(n["B_limited"], n["N_C"]),
-            "bracketed_tree": ratio(n["bracketed_tree"], n["sentences"]),
-            "consistent_brackets_recall": ratio(n["C"], n["N_G"]),
-            "consistent_brackets_tree": ratio(n["consistent_brackets_tree"], n["sentences"]),
-            "mean_labelled_recall": ratio(n["labelled_recall_sum"], n["recall_defined"]),
-            "mean_bracketed_recall": ratio(n["bracketed_recall_sum"], n["recall_defined"]),
-            "mean_consistent_brackets_recall": ratio(n["consistent_brackets_recall_sum"], n["consistent_brackets_defined"]),
-        }

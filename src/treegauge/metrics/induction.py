@@ -13,18 +13,19 @@ sentences. They differ in three rules that change the number:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.matching import codes, is_in
-from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, f1, ratio
+from treegauge.metrics.matching import Parts, is_in, table_of
+from treegauge.metrics.metric import Metric, Rows, choice
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int64, Mask
+from treegauge.trees.treebank import Int64
 
 CONVENTIONS = ("kim", "tn-pcfg")
 
@@ -48,6 +49,12 @@ class Induction(Metric):
     reference = "kim2019"
     headline = "sentence_f1"
     columns = ("sentences", "matched", "gold", "test", "f1_sum", "f1_defined")
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "sentence_f1": ("f1_sum", "f1_defined"),
+        "corpus_f1": ("matched", "gold", "test"),
+        "corpus_recall": ("matched", "gold"),
+        "corpus_precision": ("matched", "test"),
+    }
     preset = "induction"
 
     convention: str = choice("kim", CONVENTIONS, "kim, tn-pcfg: the paper whose rules for trivial and missing spans hold")
@@ -62,15 +69,8 @@ class Induction(Metric):
         is_kim = self.convention == "kim"
         n_words = np.diff(pair.gold.token_offset)
         gold, test = (_counted_spans(side, n_words, root_only=is_kim) for side in (pair.gold, pair.test))
-        code = codes([np.concatenate(columns) for columns in zip(gold, test, strict=True)])
-        in_gold, in_test = code[: len(gold[0])], code[len(gold[0]) :]
-        once = [np.unique(side, return_index=True)[1] for side in (in_gold, in_test)]
-
-        def count(side: tuple[Int64, ...], chosen: Int64 | Mask) -> Int64:
-            return np.bincount(side[0][chosen], minlength=len(pair))
-
-        n_gold, n_test = count(gold, once[0]), count(test, once[1])
-        matched = count(test, once[1][is_in(in_test[once[1]], in_gold)])
+        parts = Parts.of(len(pair), gold, test)
+        matched, n_gold, n_test = parts.overlap()
         value = 2 * matched / np.maximum(n_gold + n_test, 1)
         if is_kim:
             defined = (n_gold > 0) & ((n_test > 0) | ~pair.has_parse)
@@ -78,20 +78,10 @@ class Induction(Metric):
         else:
             value[(n_gold == 0) & (n_test == 0) & pair.has_parse] = 1.0
             defined = n_words > 1
-            right = is_in(in_test, in_gold)
-            hits = count(test, right)
-            counts = [hits, hits + count(gold, ~is_in(in_gold, in_test)), count(test, np.arange(len(in_test)))]
+            hits, missed = test[0][is_in(parts.test, parts.gold)], gold[0][~is_in(parts.gold, parts.test)]
+            counts = [np.bincount(each, minlength=len(pair)) for each in (hits, np.append(hits, missed), test[0])]
         columns: list[NDArray[Any]] = [np.ones(len(pair)), *counts, np.where(defined, value, 0.0), defined]
-        return np.stack([column.astype(np.float64) for column in columns], axis=1)
-
-    def rates(self, total: Total) -> Rates:
-        n = dict(zip(self.columns, total, strict=True))
-        return {
-            "sentence_f1": ratio(n["f1_sum"], n["f1_defined"]),
-            "corpus_f1": f1(n["matched"], n["gold"], n["test"]),
-            "corpus_recall": ratio(n["matched"], n["gold"]),
-            "corpus_precision": ratio(n["matched"], n["test"]),
-        }
+        return table_of(columns)
 
 
 def _counted_spans(brackets: Brackets, n_words: Int64, *, root_only: bool) -> tuple[Int64, ...]:

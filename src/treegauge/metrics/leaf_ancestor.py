@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, sum_within
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.matching import codes
-from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
+from treegauge.metrics.matching import codes, table_of
+from treegauge.metrics.metric import Metric, Rows, flag
 from treegauge.trees.columns import depths
 from treegauge.trees.treebank import Int32, Int64
 
@@ -203,6 +203,10 @@ class LeafAncestor(Metric):
     headline = "leaf_ancestor"
     discontinuous = True
     columns = ("sentences", "words", "similarity", "sentence_similarity", "sentences_defined")
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "leaf_ancestor": ("similarity", "words"),
+        "mean_leaf_ancestor": ("sentence_similarity", "sentences_defined"),
+    }
     symmetries: ClassVar[Mapping[str, str]] = {"leaf_ancestor": "leaf_ancestor", "mean_leaf_ancestor": "mean_leaf_ancestor"}
 
     def rows(self, pair: Pair) -> Rows:
@@ -211,8 +215,7 @@ class LeafAncestor(Metric):
         words = sum_within(defined, pair.gold.token_offset)
         sentence = np.repeat(np.arange(len(pair)), np.diff(pair.gold.token_offset))
         total = np.bincount(sentence[defined], weights=similarity[defined], minlength=len(pair))
-        columns = (np.ones(len(pair)), words, total, total / np.maximum(words, 1), words > 0)
-        return np.stack([column.astype(np.float64) for column in columns], axis=1)
+        return table_of([np.ones(len(pair)), words, total, total / np.maximum(words, 1), words > 0])
 
     def similarities(self, pair: Pair) -> NDArray[np.float64]:
         """The similarity of each kept token's lineages; nan if it has none, or is the second or a further piece of a gold token.
@@ -253,13 +256,6 @@ class LeafAncestor(Metric):
             )
             similarity[group] = 1 - costs / (2 * (m_group + n_group))
         return similarity
-
-    def rates(self, total: Total) -> Rates:
-        n = dict(zip(self.columns, total, strict=True))
-        return {
-            "leaf_ancestor": ratio(n["similarity"], n["words"]),
-            "mean_leaf_ancestor": ratio(n["sentence_similarity"], n["sentences_defined"]),
-        }
 
 
 def _letters(pair: Pair) -> Int32:

@@ -18,28 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
-from treegauge.metrics.metric import Rates, Rows, Total, f1, ratio
+from treegauge.alignment.pairing import Pair
 from treegauge.trees.treebank import Int32, Int64, Mask
 
 
 def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
     """For each gold bracket the row of its test bracket, or -1; ``classes`` gives equal labels one number, None ignores labels."""
-    keys = _keys(gold, test, classes)
-    gold_keys, test_keys = keys[: gold.n_brackets], keys[gold.n_brackets :]
-    gold_order, gold_rank = _ranks(gold_keys)
-    test_order, test_rank = _ranks(test_keys)
-    room = int(max(gold_rank.max(initial=0), test_rank.max(initial=0))) + 1
-    if int(keys.max(initial=0)) * room >= 1 << 62:
-        keys = np.unique(keys, return_inverse=True)[1]
-        gold_keys, test_keys = keys[: gold.n_brackets], keys[gold.n_brackets :]
-    wanted = gold_keys[gold_order] * room + gold_rank
-    offered = test_keys[test_order] * room + test_rank
-    found = np.full(gold.n_brackets, -1, dtype=np.int64)
-    if len(offered):
-        place = np.searchsorted(offered, wanted)
-        place[place == len(offered)] = 0
-        same = offered[place] == wanted
-        found[gold_order[same]] = test_order[place[same]]
+    keys, n_gold = _keys(gold, test, classes), gold.n_brackets
+    # The k-th of several equal brackets of a sentence is the partner of the k-th on the other side.
+    numbered = codes([keys, np.concatenate([_equal_before(keys[:n_gold]), _equal_before(keys[n_gold:])])])
+    _, ours, theirs = np.intersect1d(numbered[:n_gold], numbered[n_gold:], assume_unique=True, return_indices=True)
+    found = np.full(n_gold, -1, dtype=np.int64)
+    found[ours] = theirs
     return found
 
 
@@ -66,105 +56,32 @@ def partners_by_order(gold: Brackets, test: Brackets, classes: Int32, equal: Mas
     return found
 
 
-def matched_counts(gold: Brackets, test: Brackets, classes: Int32 | None) -> tuple[Int64, Int64]:
-    """For each sentence, the number of gold brackets with a partner of an equal label (``classes``; None: any), and of any label.
-
-    The counts are those of :func:`partners`, but most spans have one bracket on each side, which needs no sorting.
-    """
-    spans, n_gold = _keys(gold, test, None), gold.n_brackets
-    ours, theirs = _Runs(spans[:n_gold]), _Runs(spans[n_gold:])
-    if not len(ours.key) or not len(theirs.key):
-        nothing = np.zeros(len(gold), dtype=np.int64)
-        return nothing, nothing
-    place = np.searchsorted(theirs.key, ours.key)
-    place[place == len(theirs.key)] = 0
-    found = np.flatnonzero(theirs.key.take(place) == ours.key)
-    place = place.take(found)
-    first_ours, first_theirs = ours.row(ours.first.take(found)), theirs.row(theirs.first.take(place))
-    sentence = gold.sentence.take(first_ours)
-    n_ours, n_theirs = ours.size.take(found), theirs.size.take(place)
-    unlabelled = _per_sentence(sentence, np.minimum(n_ours, n_theirs), len(gold))
-    if classes is None:
-        return unlabelled, unlabelled
-    single = (n_ours == 1) & (n_theirs == 1)
-    same = classes.take(gold.label.take(first_ours)) == classes.take(test.label.take(first_theirs))
-    labelled = _per_sentence(sentence[single & same], None, len(gold))
-    several = np.flatnonzero(~single)
-    if len(several):
-        # Spans with several brackets: how often each label occurs on both sides.
-        codes = [
-            np.repeat(np.arange(len(several)), size) * len(classes) + classes[labels[runs.row(_stretch(first, size))]]
-            for runs, labels, first, size in (
-                (ours, gold.label, ours.first[found[several]], n_ours[several]),
-                (theirs, test.label, theirs.first[place[several]], n_theirs[several]),
-            )
-        ]
-        values, ours_n = np.unique(codes[0], return_counts=True)
-        others, theirs_n = np.unique(codes[1], return_counts=True)
-        common, in_ours, in_theirs = np.intersect1d(values, others, assume_unique=True, return_indices=True)
-        both = np.minimum(ours_n[in_ours], theirs_n[in_theirs])
-        labelled += _per_sentence(sentence[several[common // len(classes)]], both, len(gold))
-    return labelled, unlabelled
-
-
-class _Runs:
-    """Runs of equal keys in sorted order: the key, first position and size of each; :meth:`row` maps positions to rows."""
-
-    def __init__(self, keys: Int64) -> None:
-        self._order = None if bool((keys[1:] >= keys[:-1]).all()) else np.argsort(keys, kind="stable")
-        keys = keys if self._order is None else keys[self._order]
-        begins = np.ones(len(keys), dtype=np.bool_)
-        begins[1:] = keys[1:] != keys[:-1]
-        self.first = np.flatnonzero(begins)
-        self.key = keys.take(self.first)
-        self.size = np.diff(np.append(self.first, len(keys)))
-
-    def row(self, place: Int64) -> Int64:
-        return place if self._order is None else self._order[place]
-
-
-def _stretch(first: Int64, size: Int64) -> Int64:
-    """The positions in some runs, one run after the other."""
-    end = np.cumsum(size)
-    return np.repeat(first - (end - size), size) + np.arange(int(size.sum()))
-
-
-def _per_sentence(sentence: Int64, values: Int64 | None, n: int) -> Int64:
-    return np.bincount(sentence, weights=values, minlength=n).astype(np.int64)
+def partners_by_preset(pair: Pair, gold: Brackets, test: Brackets) -> Int64:
+    """Partners among some brackets of a pair, with labels as its preset compares them."""
+    if pair.equality is not None and pair.preset.labelled:
+        return partners_by_order(gold, test, pair.classes, pair.equality)
+    return partners(gold, test, pair.matching_classes)
 
 
 def _keys(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
     """One integer for each (sentence, start, end, gap, label), gold then test, in nearly sorted order."""
-    longest = int(max(gold.end.max(initial=0), test.end.max(initial=0)))
     sides = (gold, test)
-    keys = np.concatenate([side.sentence for side in sides])
-    columns: list[tuple[NDArray[np.integer], int]] = [
-        (np.concatenate([side.start for side in sides]), longest + 1),
-        (longest - np.concatenate([side.end for side in sides]), longest + 1),
-    ]
+    columns: list[list[Column]] = [[side.sentence for side in sides], [side.start for side in sides], [-side.end for side in sides]]
     if gold.gap is not None or test.gap is not None:
-        gaps = np.concatenate([side.gap_numbers for side in sides])
-        columns.append((gaps, int(gaps.max(initial=0)) + 1))
+        columns.append([side.gap_numbers for side in sides])
     if classes is not None:
-        columns.append((classes[np.concatenate([side.label for side in sides])], len(classes)))
-    largest = max(len(gold), len(test), 1)
-    for column, size in columns:
-        if largest * size >= 1 << 62:
-            keys = np.unique(keys, return_inverse=True)[1]
-            largest = len(keys) + 1
-        keys = keys * size + column
-        largest *= size
-    return keys
+        columns.append([classes.take(side.label) for side in sides])
+    return codes([np.concatenate(column) for column in columns])
 
 
-def _ranks(keys: Int64) -> tuple[Int64, Int64]:
-    """The order that sorts the keys, and in that order how many equal ones come before each."""
+def _equal_before(keys: Int64) -> Int64:
+    """For each key, how many equal ones come before it."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    first = np.flatnonzero(is_first)
-    return order, np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    before = np.empty_like(order)
+    before[order] = np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
+    return before
 
 
 def crossing(gold: Brackets, test: Brackets) -> Mask:
@@ -319,36 +236,15 @@ class Parts(NamedTuple):
         )
 
 
-OVERLAP_COLUMNS = (
-    *("sentences", "matched", "gold", "test"),
-    *("recall_sum", "recall_defined", "precision_sum", "precision_defined", "f1_sum", "f1_defined"),
-)
-OVERLAP_SYMMETRIES = {
-    "recall": "precision",
-    "precision": "recall",
-    "f1": "f1",
-    "mean_recall": "mean_precision",
-    "mean_precision": "mean_recall",
-    "mean_f1": "mean_f1",
-}
+SHARE_COLUMNS = ("recall_sum", "recall_defined", "precision_sum", "precision_defined", "f1_sum", "f1_defined")
 
 
-def overlap_rows(matched: Int64, gold: Int64, test: Int64) -> Rows:
-    """Rows of ``OVERLAP_COLUMNS``: counts, and the recall, precision and F1 of each sentence with whether they are defined."""
-    columns: list[NDArray[Any]] = [np.ones(len(matched)), matched, gold, test]
-    for numerator, denominator in ((matched, gold), (matched, test), (2 * matched, gold + test)):
-        columns += [numerator / np.maximum(denominator, 1), denominator > 0]
+def share_columns(matched: Int64, gold: Int64, test: Int64) -> list[NDArray[Any]]:
+    """Recall, precision and F1 of each sentence, each followed by whether it is defined: the columns ``SHARE_COLUMNS``."""
+    shares = ((matched, gold), (matched, test), (2 * matched, gold + test))
+    return [column for part, whole in shares for column in (part / np.maximum(whole, 1), whole > 0)]
+
+
+def table_of(columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """Columns side by side, as rows of floats."""
     return np.stack([column.astype(np.float64) for column in columns], axis=1)
-
-
-def overlap_rates(total: Total) -> Rates:
-    """Recall m/g, precision m/t and F1 = 2m/(g+t), over the corpus and as means over the sentences where they are defined."""
-    n = dict(zip(OVERLAP_COLUMNS, total, strict=True))
-    return {
-        "recall": ratio(n["matched"], n["gold"]),
-        "precision": ratio(n["matched"], n["test"]),
-        "f1": f1(n["matched"], n["gold"], n["test"]),
-        "mean_recall": ratio(n["recall_sum"], n["recall_defined"]),
-        "mean_precision": ratio(n["precision_sum"], n["precision_defined"]),
-        "mean_f1": ratio(n["f1_sum"], n["f1_defined"]),
-    }

@@ -153,6 +153,8 @@ class Metric(ABC):
     * ``name``: its name on the command line; ``summary``: its definition in one line; ``reference``: a key of
       :data:`treegauge.metrics.references.REFERENCES`.
     * ``columns``: the names of the columns of ``rows``; ``headline``: the rate to show if only one is shown.
+    * ``ratios``: for each rate the columns of which it is the ratio, or the F1 of matched, gold and test; a metric whose rates are
+      nothing else needs no :meth:`rates`.
     * ``symmetries``: for each rate the rate that it becomes when gold and test are exchanged (``precision`` for ``recall``, ``f1``
       for itself); rates that are not listed have no such counterpart.
     * ``preset``: the name of the preset by which trees are prepared unless another is given.
@@ -171,6 +173,7 @@ class Metric(ABC):
     reference: ClassVar[str]
     headline: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     symmetries: ClassVar[Mapping[str, str]] = {}
     preset: ClassVar[str] = "default"
     compared_with_evalb: ClassVar[bool] = False
@@ -185,9 +188,10 @@ class Metric(ABC):
     def rows(self, pair: Pair) -> Rows:
         """One row of counts for each sentence of the pair."""
 
-    @abstractmethod
     def rates(self, total: Total) -> Rates:
         """The rates of a sum of rows; 0/0 is nan."""
+        n = dict(zip(self.columns, total, strict=True))
+        return {rate: (ratio if len(of) == 2 else f1)(*(n[name] for name in of)) for rate, of in self.ratios.items()}
 
     def without_parse(self, rows: Rows, pair: Pair) -> Rows:
         """The rows, corrected for sentences without a parse; each metric that judges whole sentences ends :meth:`rows` with this.
@@ -298,6 +302,12 @@ def on_a_grid(rows: Rows) -> Floats:
         scale = float(np.ldexp(1.0, 0 if is_count else -exponent))
         found[:, number] = np.rint(column * scale) / scale
     return found
+
+
+def exchanged(*kinds: str) -> dict[str, str]:
+    """The ``symmetries`` of recall, precision and F1, each with some words before its name."""
+    pairs = (("recall", "precision"), ("precision", "recall"), ("f1", "f1"))
+    return {f"{kind}{rate}": f"{kind}{other}" for kind in kinds for rate, other in pairs}
 
 
 def total_of(rows: Rows) -> list[Any]:

@@ -20,9 +20,18 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, sum_within
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.matching import crossing, matched_counts, partners_by_order
-from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio
+from treegauge.metrics.matching import SHARE_COLUMNS, crossing, partners, partners_by_preset, share_columns
+from treegauge.metrics.metric import Metric, Rows, exchanged
 from treegauge.trees.treebank import Int64
+
+_RATIOS = {
+    "recall": ("matched", "gold"),
+    "precision": ("matched", "test"),
+    "f1": ("matched", "gold", "test"),
+    "unlabelled_recall": ("unlabelled_matched", "gold"),
+    "unlabelled_precision": ("unlabelled_matched", "test"),
+    "unlabelled_f1": ("unlabelled_matched", "gold", "test"),
+}
 
 
 @dataclass(frozen=True)
@@ -46,13 +55,22 @@ class Parseval(Metric):
     columns = (
         *("sentences", "parsed", "matched", "gold", "test", "unlabelled_matched"),
         *("crossing", "no_crossing", "two_or_less_crossing", "exact", "words", "tags"),
-        *("recall_sum", "recall_defined", "precision_sum", "precision_defined", "f1_sum", "f1_defined"),
+        *SHARE_COLUMNS,
     )
-
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **_RATIOS,
+        "mean_recall": ("recall_sum", "recall_defined"),
+        "mean_precision": ("precision_sum", "precision_defined"),
+        "mean_f1": ("f1_sum", "f1_defined"),
+        "exact_match": ("exact", "sentences"),
+        "average_crossing": ("crossing", "parsed"),
+        "no_crossing": ("no_crossing", "sentences"),
+        "two_or_less_crossing": ("two_or_less_crossing", "sentences"),
+        "tagging_accuracy": ("tags", "words"),
+    }
     symmetries: ClassVar[Mapping[str, str]] = {
-        **{f"{kind}recall": f"{kind}precision" for kind in ("", "unlabelled_", "mean_")},
-        **{f"{kind}precision": f"{kind}recall" for kind in ("", "unlabelled_", "mean_")},
-        **{rate: rate for rate in ("f1", "unlabelled_f1", "mean_f1", "exact_match", "tagging_accuracy")},
+        **exchanged("", "unlabelled_", "mean_"),
+        **{rate: rate for rate in ("exact_match", "tagging_accuracy")},
     }
     compared_with_evalb = True
     discontinuous = True
@@ -83,32 +101,11 @@ class Parseval(Metric):
             *(np.ones(len(matched)), np.ones(len(matched))),
             *(matched, gold, test, unlabelled, crossed, crossed == 0, crossed <= 2),
             *((matched == gold) & (matched == test), words, tags),
+            *share_columns(matched, gold, test),
         ]
-        for numerator, denominator in ((matched, gold), (matched, test), (2 * matched, gold + test)):
-            columns += [numerator / np.maximum(denominator, 1), denominator > 0]
         for index, column in enumerate(columns):
             rows[:, index] = column
         return rows
-
-    def rates(self, total: Total) -> Rates:
-        n = dict(zip(self.columns, total, strict=True))
-        matched, gold, test, unlabelled = n["matched"], n["gold"], n["test"], n["unlabelled_matched"]
-        return {
-            "recall": ratio(matched, gold),
-            "precision": ratio(matched, test),
-            "f1": f1(matched, gold, test),
-            "unlabelled_recall": ratio(unlabelled, gold),
-            "unlabelled_precision": ratio(unlabelled, test),
-            "unlabelled_f1": f1(unlabelled, gold, test),
-            "mean_recall": ratio(n["recall_sum"], n["recall_defined"]),
-            "mean_precision": ratio(n["precision_sum"], n["precision_defined"]),
-            "mean_f1": ratio(n["f1_sum"], n["f1_defined"]),
-            "exact_match": ratio(n["exact"], n["sentences"]),
-            "average_crossing": ratio(n["crossing"], n["parsed"]),
-            "no_crossing": ratio(n["no_crossing"], n["sentences"]),
-            "two_or_less_crossing": ratio(n["two_or_less_crossing"], n["sentences"]),
-            "tagging_accuracy": ratio(n["tags"], n["words"]),
-        }
 
 
 @dataclass(frozen=True)
@@ -132,11 +129,8 @@ class DiscontinuousBrackets(Metric):
     reference = "maier2010"
     headline = "f1"
     columns = ("sentences", "matched", "gold", "test", "unlabelled_matched", "with_gaps", "exact")
-    symmetries: ClassVar[Mapping[str, str]] = {
-        **{f"{kind}recall": f"{kind}precision" for kind in ("", "unlabelled_")},
-        **{f"{kind}precision": f"{kind}recall" for kind in ("", "unlabelled_")},
-        **{rate: rate for rate in ("f1", "unlabelled_f1", "exact_match")},
-    }
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {**_RATIOS, "exact_match": ("exact", "with_gaps")}
+    symmetries: ClassVar[Mapping[str, str]] = {**exchanged("", "unlabelled_"), "exact_match": "exact_match"}
     discontinuous = True
     exact_columns = ("exact",)
 
@@ -150,25 +144,11 @@ class DiscontinuousBrackets(Metric):
         ]
         return self.without_parse(np.stack([column.astype(np.int64) for column in columns], axis=1), pair)
 
-    def rates(self, total: Total) -> Rates:
-        n = dict(zip(self.columns, total, strict=True))
-        return {
-            "recall": ratio(n["matched"], n["gold"]),
-            "precision": ratio(n["matched"], n["test"]),
-            "f1": f1(n["matched"], n["gold"], n["test"]),
-            "unlabelled_recall": ratio(n["unlabelled_matched"], n["gold"]),
-            "unlabelled_precision": ratio(n["unlabelled_matched"], n["test"]),
-            "unlabelled_f1": f1(n["unlabelled_matched"], n["gold"], n["test"]),
-            "exact_match": ratio(n["exact"], n["with_gaps"]),
-        }
-
 
 def _matched_counts(pair: Pair, gold: Brackets, test: Brackets) -> tuple[Int64, Int64]:
     """The number of matched brackets of each sentence, with equal labels and with any labels."""
-    matched, unlabelled = matched_counts(gold, test, pair.matching_classes)
-    if pair.equality is not None and pair.preset.labelled:
-        matched = gold.per_sentence(partners_by_order(gold, test, pair.classes, pair.equality) >= 0)
-    return matched, unlabelled
+    partner, unlabelled = partners_by_preset(pair, gold, test), partners(gold, test, None)
+    return gold.per_sentence(partner >= 0), gold.per_sentence(unlabelled >= 0)
 
 
 def _has_right_tag(pair: Pair) -> NDArray[np.bool_]:

@@ -6,30 +6,52 @@ are for binary trees; here the side of a child is its position among its sibling
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, symbols, token_positions
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.matching import (
-    OVERLAP_COLUMNS,
-    OVERLAP_SYMMETRIES,
-    Column,
-    Parts,
-    overlap_rates,
-    overlap_rows,
-    sequence_codes,
-)
-from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice
+from treegauge.metrics.matching import SHARE_COLUMNS, Column, Parts, sequence_codes, share_columns, table_of
+from treegauge.metrics.metric import Metric, Rows, choice, exchanged
 from treegauge.trees.treebank import Int32, Int64
 
 _ONLY = -1
 
 
 @dataclass(frozen=True)
-class ParentChild(Metric):
+class _Relations(Metric):
+    """Recall, precision and F1 of sets of tuples, over the corpus and as means over the sentences where they are defined."""
+
+    reference = "simaan2003"
+    headline = "f1"
+    discontinuous = True
+    columns = ("sentences", "matched", "gold", "test", *SHARE_COLUMNS)
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "recall": ("matched", "gold"),
+        "precision": ("matched", "test"),
+        "f1": ("matched", "gold", "test"),
+        "mean_recall": ("recall_sum", "recall_defined"),
+        "mean_precision": ("precision_sum", "precision_defined"),
+        "mean_f1": ("f1_sum", "f1_defined"),
+    }
+    symmetries: ClassVar[Mapping[str, str]] = exchanged("", "mean_")
+
+    def rows(self, pair: Pair) -> Rows:
+        counts = Parts.of(len(pair), *self._tuples(pair)).overlap()
+        return table_of([np.ones(len(pair)), *counts, *share_columns(*counts)])
+
+    @abstractmethod
+    def _tuples(self, pair: Pair) -> tuple[list[Column], list[Column]]:
+        """The tuples of gold and of test, as columns, the sentence first."""
+
+
+@dataclass(frozen=True)
+class ParentChild(_Relations):
     """PC: recall, precision and F1 of links (parent's span, parent's label, side, child's label).
 
     The child's span does not matter. Preterminals are children, words are not. ``all`` (the default) counts the links of every
@@ -52,16 +74,9 @@ class ParentChild(Metric):
 
     name = "parent-child"
     summary = "PC: links of a parent (span and label) to the label of its child at a side"
-    reference = "simaan2003"
-    headline = "f1"
-    discontinuous = True
-    columns = OVERLAP_COLUMNS
-    symmetries = OVERLAP_SYMMETRIES
 
-    def rows(self, pair: Pair) -> Rows:
-        classes = pair.matching_classes
-        parts = Parts.of(len(pair), self._links(pair.gold, classes), self._links(pair.test, classes))
-        return overlap_rows(*parts.overlap())
+    def _tuples(self, pair: Pair) -> tuple[list[Column], list[Column]]:
+        return self._links(pair.gold, pair.matching_classes), self._links(pair.test, pair.matching_classes)
 
     def _links(self, brackets: Brackets, classes: Int32 | None) -> list[Column]:
         children = _children_of(brackets, classes)
@@ -77,12 +92,9 @@ class ParentChild(Metric):
             *(label[parent], side[counts], children.symbol[counts], children.apart[counts]),
         ]
 
-    def rates(self, total: Total) -> Rates:
-        return overlap_rates(total)
-
 
 @dataclass(frozen=True)
-class Frames(Metric):
+class Frames(_Relations):
     """CF: recall, precision and F1 of frames (span of a node, its production), wherever the production's splits are.
 
     ``many`` (the default): productions with two children or more, words among them or not. ``bin``: those with two children, as in
@@ -105,21 +117,12 @@ class Frames(Metric):
 
     name = "frames"
     summary = "CF: productions with the span of their node, splits left open"
-    reference = "simaan2003"
-    headline = "f1"
-    discontinuous = True
-    columns = OVERLAP_COLUMNS
-    symmetries = OVERLAP_SYMMETRIES
 
-    def rows(self, pair: Pair) -> Rows:
-        sides = (pair.gold, pair.test)
-        children = [_children_of(side, pair.matching_classes) for side in sides]
-        right_hand = _right_hand_sides(*children)
-        frames = [
-            self._frames(side, pair.matching_classes, below, right)
-            for side, below, right in zip(sides, children, right_hand, strict=True)
-        ]
-        return overlap_rows(*Parts.of(len(pair), frames[0], frames[1]).overlap())
+    def _tuples(self, pair: Pair) -> tuple[list[Column], list[Column]]:
+        classes = pair.matching_classes
+        ours, theirs = _children_of(pair.gold, classes), _children_of(pair.test, classes)
+        right, other_right = _right_hand_sides(ours, theirs)
+        return self._frames(pair.gold, classes, ours, right), self._frames(pair.test, classes, theirs, other_right)
 
     def _frames(self, brackets: Brackets, classes: Int32 | None, children: _Children, right_hand: Int64) -> list[Column]:
         label, token_symbol = symbols(brackets, classes)
@@ -144,9 +147,6 @@ class Frames(Metric):
             -1 - brackets.word[tagged].astype(np.int64),
         ]
         return [np.concatenate(columns) for columns in zip(frames, lexical, strict=True)]
-
-    def rates(self, total: Total) -> Rates:
-        return overlap_rates(total)
 
 
 def _right_hand_sides(gold: _Children, test: _Children) -> tuple[Int64, Int64]:

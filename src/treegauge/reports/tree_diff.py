@@ -24,7 +24,7 @@ from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.metrics.matching import crossing, partners, partners_by_order
+from treegauge.metrics.matching import crossing, partners, partners_by_preset
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.tables import number_of, terminal_width
@@ -76,7 +76,7 @@ def mark_brackets(pair: Pair) -> BracketMarks:
     >>> marks.of_gold(0), marks.of_test(0)
     ({0: 'matched', 1: 'missed', 4: 'missed', 6: 'wrong-label'}, {0: 'matched', 2: 'crossing', 5: 'wrong-label'})
     """
-    partner = _partners(pair)
+    partner = partners_by_preset(pair, pair.gold, pair.test)
     is_matched = np.zeros(pair.test.n_brackets, dtype=np.bool_)
     is_matched[partner[partner >= 0]] = True
     gold = np.where(partner >= 0, _MATCHED, _MISSED).astype(np.int8)
@@ -86,12 +86,6 @@ def mark_brackets(pair: Pair) -> BracketMarks:
     gold[missed[beside >= 0]] = _WRONG_LABEL
     test[spurious[beside[beside >= 0]]] = _WRONG_LABEL
     return BracketMarks(pair, gold, test)
-
-
-def _partners(pair: Pair) -> Int64:
-    if pair.equality is not None and pair.preset.labelled:
-        return partners_by_order(pair.gold, pair.test, pair.classes, pair.equality)
-    return partners(pair.gold, pair.test, pair.matching_classes)
 
 
 def _of_sentence(brackets: Brackets, marks: NDArray[np.int8], row: int) -> dict[int, str]:

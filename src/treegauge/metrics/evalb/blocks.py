@@ -20,7 +20,7 @@ from treegauge.metrics.evalb import VALID
 from treegauge.metrics.evalb import lines as limits
 from treegauge.metrics.evalb.lines import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
-from treegauge.metrics.matching import crossing, matched_counts
+from treegauge.metrics.matching import crossing, partners
 from treegauge.metrics.plain_counter import DROPPED, FREE, LabelColumn, NameCounts, PlainCounter, TreeSlice
 from treegauge.presets import from_parameters
 from treegauge.presets.prm import Parameters
@@ -188,7 +188,7 @@ class _ColumnCounts:
             for bank, keep in ((ours, kept), (theirs, test_kept))
         )
         classes = numbers.classes(self._preset.equal_labels)
-        matched, _ = matched_counts(gold_side, test_side, classes if self._preset.labelled else None)
+        matched = gold_side.per_sentence(partners(gold_side, test_side, classes if self._preset.labelled else None) >= 0)
         crossed = test_side.per_sentence(crossing(gold_side, test_side))
         tags = sum_within(classes.take(gold_side.tag) == classes.take(test_side.tag), gold_side.token_offset)
         return odd, ValidLines(length, length, matched, gold_side.counts, test_side.counts, crossed, n_words, tags)
