@@ -14,7 +14,7 @@ from treegauge.data import treebank_path
 from treegauge.presets import load_preset
 from treegauge.scoring import saved_scores
 from treegauge.scoring.baselines import baseline_for
-from treegauge.significance import PairedColumns, bootstrap, randomisation, randomisation_test, resampling
+from treegauge.significance import PairedColumns, bootstrap, randomisation, resampling
 from treegauge.significance.paired_comparison import comparable_scores, compare_scores
 from treegauge.significance.resampling import WeightedSums, bootstrap_weights, random_swaps
 
@@ -81,8 +81,7 @@ def test_rounded_sums_in_blocks_are_as_good(monkeypatch: pytest.MonkeyPatch) -> 
     counts[1, :20] = counts[0, :20]
     paired = PairedColumns((("m", "a"), ("m", "b"), ("m", "c")), tuple(counts), lambda sums: sums, exact=False)
     whole = bootstrap(paired, rounds=40).samples, randomisation(paired, rounds=40)
-    monkeypatch.setattr(resampling, "MOST_INEXACT", 10)
-    monkeypatch.setattr(randomisation_test, "MOST_INEXACT", 10)
+    monkeypatch.setattr(resampling, "_MOST_INEXACT", 10)
     monkeypatch.setattr(resampling, "_SENTENCES", 16)
     samples, tested = bootstrap(paired, rounds=40).samples, randomisation(paired, rounds=40)
     assert np.allclose(samples, whole[0], rtol=1e-13)

@@ -276,12 +276,13 @@ class Request:
     def __post_init__(self) -> None:
         if self.treebank and self.treebank not in TREEBANKS:
             raise UnknownName("treebank", self.treebank, TREEBANKS)
-        if self.pair not in PAIR:
-            raise UnknownName("way to pair sentences", self.pair, PAIR)
-        if self.on_mismatch not in ON_MISMATCH:
-            raise UnknownName("on_mismatch policy", self.on_mismatch, ON_MISMATCH)
-        if self.match_words not in MATCH_WORDS:
-            raise UnknownName("way to match words", self.match_words, MATCH_WORDS)
+        for what, given, valid in (
+            ("way to pair sentences", self.pair, PAIR),
+            ("on_mismatch policy", self.on_mismatch, ON_MISMATCH),
+            ("way to match words", self.match_words, MATCH_WORDS),
+        ):
+            if given not in valid:
+                raise UnknownName(what, given, valid)
         if self.on_mismatch == "edit":
             self._check_edit()
         if self.on_mismatch == "evalb":

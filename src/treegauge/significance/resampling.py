@@ -148,22 +148,14 @@ def bootstrap_weights(n: int, rounds: int, seed: int, only: range | None = None)
 def _weights(generator: np.random.Generator, rounds: int, n: int) -> NDArray[Any]:
     """The weights of some samples, which are drawn one after the other, so that it does not matter how they are cut into pieces."""
     at_once = max(_MOST_FLOATS // max(n, 1), 1)
-    pieces = [_few_weights(generator, min(at_once, rounds - first), n) for first in range(0, rounds, at_once)]
+    pieces: list[NDArray[Any]] = []
+    for first in range(0, rounds, at_once):
+        few = min(at_once, rounds - first)
+        drawn = generator.integers(0, n, size=(few, n), dtype=np.int64)
+        drawn += np.arange(few)[:, np.newaxis] * n
+        counts = np.bincount(drawn.ravel(), minlength=few * n)
+        pieces.append(counts.astype(np.min_scalar_type(int(counts.max(initial=0)))).reshape(few, n))
     return np.concatenate(pieces)
-
-
-def _few_weights(generator: np.random.Generator, rounds: int, n: int) -> NDArray[Any]:
-    """The weights of so few samples that the numbers of all drawn sentences fit into memory."""
-    if n <= _MOST_FLOATS:
-        drawn = generator.integers(0, n, size=(rounds, n), dtype=np.int64)
-        drawn += np.arange(rounds)[:, np.newaxis] * n
-        counts = np.bincount(drawn.ravel(), minlength=rounds * n)
-    else:
-        counts = np.zeros(n, dtype=np.int32)
-        for first in range(0, n, _MOST_FLOATS):
-            drawn = generator.integers(0, n, size=min(_MOST_FLOATS, n - first), dtype=np.int64)
-            np.add.at(counts, drawn, 1)
-    return counts.astype(np.min_scalar_type(int(counts.max(initial=0)))).reshape(rounds, n)
 
 
 Name = tuple[str, str]
