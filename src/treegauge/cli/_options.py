@@ -17,6 +17,7 @@ import click
 
 from treegauge.alignment.words import MATCH_WORDS
 from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed
+from treegauge.engines import Engine, open_engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
@@ -25,7 +26,6 @@ from treegauge.tables import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
-    from treegauge.engines import Engine
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -291,8 +291,6 @@ def engine_option(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_engine(*args: Any, engine: str, shard: str | None, part: str | None, **others: Any) -> Any:
         if shard is not None or part is not None:
             raise UsageError(NO_SHARDS)
-        from treegauge.engines import open_engine
-
         with closing(_EngineWithProgress(open_engine(engine))) as opened:
             return command(*args, engine=opened, **others)
 
@@ -309,15 +307,11 @@ _ENGINE = click.option(
 )
 
 
-class _EngineWithProgress:
+class _EngineWithProgress(Engine):
     """An engine with a progress bar over its blocks."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    @property
-    def in_process(self) -> bool:
-        return self._engine.in_process
+        self._engine, self.in_process = engine, engine.in_process
 
     def map(self, function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any], *, title: str = "") -> Iterator[Any]:
         results = self._engine.map(function, shared, items, title=title)

@@ -77,13 +77,13 @@ def blocks_of(items: Iterable[Any], size: int, first: int = 0) -> Iterator[Sente
         first += len(taken)
 
 
-class Engine(Protocol):
-    """A way to map a function over shards."""
+class Engine:
+    """A way to map a function over shards; leaving a ``with`` block closes the engine.
 
-    @property
-    def in_process(self) -> bool:
-        """Whether work runs in this process, so that nothing is gained by cutting it into shards."""
-        ...
+    ``in_process`` tells whether work runs in this process, so that nothing is gained by cutting it into shards.
+    """
+
+    in_process = False
 
     def map(
         self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
@@ -92,15 +92,7 @@ class Engine(Protocol):
 
         Functions, shared values, items and results must be picklable.
         """
-        ...
-
-    def close(self) -> None:
-        """Stop the workers."""
-        ...
-
-
-class EngineBase:
-    """The common base of engines: leaving a ``with`` block closes the engine."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Stop the workers."""
@@ -112,7 +104,7 @@ class EngineBase:
         self.close()
 
 
-class InProcess(EngineBase):
+class InProcess(Engine):
     """The engine that runs all work in this process, one shard after the other.
 
     >>> import operator
@@ -129,7 +121,7 @@ class InProcess(EngineBase):
         return (function(shared, item) for item in items)
 
 
-class Threads(EngineBase):
+class Threads(Engine):
     """The engine that runs work in threads of this process, for functions that release the interpreter lock.
 
     >>> import operator

@@ -26,7 +26,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from treegauge.engines.engine import TRIES, EngineBase, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
+from treegauge.engines.engine import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
 from treegauge.errors import EngineError, MissingExtra, UsageError
 
 _SECONDS_TO_CONNECT = 30
@@ -62,7 +62,7 @@ def _call(name: str, packed: Callable[[], bytes], item: Any) -> Any:
     return function(shared, item)
 
 
-class Processes(EngineBase):
+class Processes(Engine):
     """Worker processes on this machine; they start when there is work, and run until the engine is closed.
 
     With ``inherit`` they are forked from this process, if the system can do that and no other thread runs here, so that they need
@@ -73,8 +73,6 @@ class Processes(EngineBase):
     ...     list(engine.map(operator.mul, 3, range(4)))
     [0, 3, 6, 9]
     """
-
-    in_process = False
 
     def __init__(self, workers: int, *, inherit: bool = False) -> None:
         self.workers, self._inherit = workers, inherit
@@ -178,14 +176,12 @@ class _ProcessTasks:
             future.cancel()
 
 
-class Cluster(EngineBase):
+class Cluster(Engine):
     """The workers of a Dask cluster.
 
     ``address`` is that of a scheduler (``tcp://host:8786``), a scheduler file, or empty for a cluster on this machine, which gets
     ``workers`` workers of one thread each.
     """
-
-    in_process = False
 
     def __init__(self, address: str = "", workers: int | None = None) -> None:
         self._address, self._workers = address, workers

@@ -312,7 +312,7 @@ class Result:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as an Arrow stream, for any library that reads one; needs pyarrow."""
-        return arrow_table(self).__arrow_c_stream__(requested_schema)
+        return _library("pyarrow", "Arrow export").table(_columns(self)).__arrow_c_stream__(requested_schema)
 
 
 class Scores(Sequence[Result]):
@@ -436,11 +436,6 @@ def _part_to_dict(part: Part) -> dict[str, Any]:
     if part.intervals:
         data["intervals"] = {name: [plain(low), plain(high)] for name, (low, high) in part.intervals.items()}
     return data
-
-
-def arrow_table(result: Result) -> Any:
-    """The rows of a result as a pyarrow table: sentence, length, and a column per count."""
-    return _library("pyarrow", "Arrow export").table(_columns(result))
 
 
 def _columns(result: Result) -> dict[str, Any]:

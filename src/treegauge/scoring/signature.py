@@ -69,8 +69,9 @@ class Signature:
         settings = dict(data["preset"])
         name = str(settings.pop("name"))
         known = {item.name for item in fields(cls)} - {"preset"}
-        data = _with_match_words(data)
-        return cls(preset=preset_from_settings(name, settings), **{key: value for key, value in data.items() if key in known})
+        return cls(
+            preset=_with_settings(Preset(name=name), settings), **{key: value for key, value in data.items() if key in known}
+        )
 
     def __str__(self) -> str:
         """One line: the preset by name, and each of its settings that differs from treegauge's preset of that name."""
@@ -103,23 +104,13 @@ class Signature:
             options = {key.removeprefix("metric."): values.pop(key) for key in list(values) if key.startswith("metric.")}
             settings = {key.removeprefix("preset."): values.pop(key) for key in list(values) if key.startswith("preset.")}
             preset = _preset(str(values.pop("preset")), settings, str(values["version"]))
-            return cls(_unescape(metric), options, preset, **_with_match_words(values))
+            return cls(_unescape(metric), options, preset, **values)
         except (KeyError, TypeError) as error:
             raise FormatError(f"not a signature of treegauge: {error}", path="<signature>") from None
 
 
-def _with_match_words(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a signature; version 0.1 had ``ignore_words`` for what is now ``match_words:length``."""
-    others = {key: value for key, value in values.items() if key != "ignore_words"}
-    return others | ({"match_words": "length"} if values.get("ignore_words") else {})
-
-
-def preset_from_settings(name: str, settings: Mapping[str, Any]) -> Preset:
-    """A preset from plain data; settings that are missing have the defaults of :class:`Preset`."""
-    return _with_settings(Preset(name=name), settings)
-
-
 def _with_settings(preset: Preset, settings: Mapping[str, Any]) -> Preset:
+    """The preset with some settings, given as plain data, changed."""
     known = {item.name for item in fields(Preset)} - {"name", "ignored", "parameters"}
     if unknown := set(settings) - known:
         raise FormatError(f"a preset has no setting {', '.join(sorted(unknown))}", path="<signature>")
