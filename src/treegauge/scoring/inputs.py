@@ -1,4 +1,4 @@
-"""What is to be scored: the trees, in blocks that can be read more than once, and the request, which decides what is counted.
+"""The input of scoring: the trees, in blocks that can be read more than once, and the request, which decides what is counted.
 
 Large files are read in a separate thread, a few blocks ahead. To be read again, the blocks of a file are kept, or, in a stream, the
 file itself is opened again.

@@ -88,17 +88,7 @@ def _arrays(sentences: Sentences) -> dict[str, NDArray[Any]]:
     arrays = {"rows": sentences.rows} if is_plain else _with_prefix("rows", integers_to_arrays(sentences.rows))
     arrays |= {"index": sentences.index, "length": sentences.length, "status": sentences.status}
     arrays |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
-    return arrays | ({} if sentences.bits is None else _with_prefix("reproduced", _arrays_of_bits(sentences.bits)))
-
-
-def _arrays_of_bits(bits: BitSets) -> dict[str, NDArray[Any]]:
-    """The arrays that :func:`integers_to_arrays` makes of the sets as integers."""
-    return {
-        "shape": np.array([len(bits)], dtype=np.int64),
-        "cells": np.full(len(bits), -1, dtype=np.int32),
-        "sizes": bits.sizes.astype(np.int32),
-        "bytes": bits.content,
-    }
+    return arrays | ({} if sentences.bits is None else _with_prefix("reproduced", integers_to_arrays(sentences.bits.integers())))
 
 
 def _with_prefix(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

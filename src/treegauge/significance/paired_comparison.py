@@ -41,9 +41,6 @@ from treegauge.trees.treebank import Int64, Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
-LENGTHS = (10, 20, 30, 40)
-"""The upper ends of the usual length buckets; longer sentences are in one more bucket."""
-
 USUAL_RATES = {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
 BY_STRUCTURE = ("recall_hard", "precision_hard")
 
