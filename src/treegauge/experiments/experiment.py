@@ -34,8 +34,7 @@ from treegauge.presets import Preset
 from treegauge.reports.figures import Figure
 from treegauge.reports.plots import write_figure
 from treegauge.scoring.evaluation import score
-from treegauge.significance.randomisation_test import randomisation
-from treegauge.significance.resampling import PairedColumns
+from treegauge.significance.resampling import PairedColumns, randomisation
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree, from_flat, to_flat
 from treegauge.trees.treebank import Treebank
