@@ -92,15 +92,6 @@ def signatures(word: str, *, initial: bool = False, known: Callable[[str], bool]
     return (*(f"{UNKNOWN[:-1]}:{name}>" for name in names), UNKNOWN)
 
 
-def is_signature(word: str) -> bool:
-    """Whether a word of a grammar stands for unknown words.
-
-    >>> is_signature("<unknown:C>"), is_signature(UNKNOWN), is_signature("unknown")
-    (True, True, False)
-    """
-    return word == UNKNOWN or (word.startswith(f"{UNKNOWN[:-1]}:") and word.endswith(">"))
-
-
 def _shape(word: str, initial: bool, known: Callable[[str], bool]) -> str:
     capitals = sum(map(str.isupper, word))
     shape = ""

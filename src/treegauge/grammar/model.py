@@ -2,7 +2,7 @@
 
 One model comes with treegauge, so that ``echo ... | treegauge parse`` works at once. It is counted from our own treebank, with few
 labels: a finer grammar of 521 trees would have no parse for most sentences. It is stored because loading takes a tenth of the time
-of training. :func:`treegauge.parsing.tuned_decoding.ship` writes the file.
+of training. ``tests/helpers/shipped_grammar.py`` writes the file.
 """
 
 from __future__ import annotations

@@ -11,17 +11,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UsageError
-from treegauge.grammar.model import SHIPPED, STEPS, save_model
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_trees
+from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_trees
 from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.normalise import pipeline
 from treegauge.parsing.expected import BINS, Reliability, reliability_bins
@@ -143,22 +140,6 @@ def settings_on_trees(
     if not sentences:
         return None
     return choose_settings(grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps, advance=advance)
-
-
-def ship(path: Path = SHIPPED) -> None:
-    """Train the grammar that comes with treegauge, choose its settings, and write its file.
-
-    To be run after a change to the treebank or to training:
-    ``python -c "from treegauge.parsing.tuned_decoding import ship; ship()"``.
-    """
-    bank = own_treebank()
-    recipe = Recipe(STEPS, keep_every=KEEP_EVERY)
-    counted = count_trees(bank, recipe)
-    grammar, notes = train_counted(counted, recipe)
-    chosen = settings_of_counts(counted, recipe)
-    save_model(
-        grammar, path, trained_on=bank.sha256(), notes={**notes, **({"settings": settings_to_notes(chosen)} if chosen else {})}
-    )
 
 
 def settings_to_notes(chosen: TunedDecoding) -> dict[str, Any]:
