@@ -166,19 +166,19 @@ def _by_length() -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
 
 
 def _draw(path: str, by_symbols: list[tuple[int, float]], free: list[tuple[int, float]], bound: list[tuple[int, float]]) -> None:
-    from treegauge.reports.plots import LINE_STYLES, new_figure, save_figure
+    from matplotlib import pyplot
 
-    figure, axes = new_figure()
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
     named = [
         ("1,000 sentences by nonterminals", by_symbols),
         ("a sentence by length, no brackets", free),
         ("a sentence by length, full brackets", bound),
     ]
-    for (label, values), style in zip(named, LINE_STYLES, strict=False):
-        axes.plot([x for x, _ in values], [1000 * y for _, y in values], label=label, **style)
+    for (label, values), marker in zip(named, "os^", strict=True):
+        axes.plot([x for x, _ in values], [1000 * y for _, y in values], label=label, marker=marker)
     axes.set(xscale="log", yscale="log", xlabel="nonterminals, or tags", ylabel="ms", title="One iteration of learning")
     axes.legend(frameon=False)
-    save_figure(figure, path)
+    figure.savefig(path)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
-    {"_lazy", "errors", "spelling"},
+    {"_lazy", "errors"},
     {"compilation"},
     {"tables"},
     {"trees", "presets"},

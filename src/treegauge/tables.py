@@ -1,7 +1,7 @@
 r"""Tables as values, and their output as aligned text, Markdown, CSV, LaTeX (booktabs), HTML or JSON records.
 
-The module also has the helpers that all output shares: plain values for JSON, numbers and counted nouns as text, and the width of
-text in a terminal.
+The module also has the helpers that all output shares: plain values for JSON, numbers and counted nouns as text, names in
+British spelling, and the width of text in a terminal.
 
 >>> from treegauge.tables import Table
 >>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75), ("PP", 2, float("nan"))), percent=("recall",))
@@ -403,3 +403,18 @@ TABLE_FORMATS: dict[str, Callable[[Table, int], str]] = {
     "json": _as_json,
 }
 """The writer of each table format."""
+
+
+_SPELLINGS = {"labeled": "labelled", "normaliz": "normalis", "binariz": "binaris", "markoviz": "markovis", "color": "colour"}
+
+
+def british(name: str) -> str:
+    """The name in British spelling, as treegauge has it; American ones are accepted for commands, options, metrics, rates,
+    objectives and steps.
+
+    >>> british("labeled-recall"), british("binarize:right"), british("normalise")
+    ('labelled-recall', 'binarise:right', 'normalise')
+    """
+    for american, ours in _SPELLINGS.items():
+        name = name.replace(american, ours)
+    return name

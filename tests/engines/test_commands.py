@@ -22,14 +22,14 @@ from treegauge.engines import IN_PROCESS
 from treegauge.grammar import tree_counts
 from treegauge.io import sources
 from treegauge.learning import reestimation as expectation
-from treegauge.parsing import records
+from treegauge.parsing import output
 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few sentences, so that there are several."""
     monkeypatch.setattr(sources, "CHUNK_BYTES", 3000)
-    monkeypatch.setattr(records.sentence_blocks, "__defaults__", (5,))
+    monkeypatch.setattr(output.sentence_blocks, "__defaults__", (5,))
     monkeypatch.setattr(tree_counts.count_treebank, "__defaults__", (IN_PROCESS, 17))
     monkeypatch.setattr(expectation, "GROUP", 1)
 

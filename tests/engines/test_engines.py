@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from treegauge.engines import Engine, InProcess, Threads, open_engine
-from treegauge.engines.engine import WorkerLost, in_order
+from treegauge.engines import Engine, InProcess, Threads, WorkerLost, in_order, open_engine
 from treegauge.engines.workers import Cluster, Processes
 from treegauge.errors import EngineError, InputError, MissingExtra, ShardFailed, UsageError
 from treegauge.io import read

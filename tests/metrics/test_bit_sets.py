@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.hogenhout import rows_of_bits
+from treegauge.metrics.metric import BitSets
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 2**70)), max_size=30), st.integers(1, 7))

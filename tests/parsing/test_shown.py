@@ -11,9 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.parsing.grammars import pcfgs, sentences
-from treegauge.grammar.counting import induce
 
-from treegauge.grammar import PCFG
+from treegauge.grammar import PCFG, induce
 from treegauge.parsing import Forest
 from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree

@@ -22,7 +22,7 @@ import click
 
 from treegauge.cli import COMMANDS
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
-from treegauge.spelling import british
+from treegauge.tables import british
 
 SHARED = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary", "engine")
 """Options that are the same in many commands, and that ``--help`` does not explain."""

@@ -20,8 +20,7 @@ from treegauge.cli._group import INPUT, OUTPUT, Command
 from treegauge.cli._options import engine_option, jobs_option, number_of_jobs
 from treegauge.cli._progress import progress
 from treegauge.compilation import report_compiling, when_compiling
-from treegauge.engines import Engine
-from treegauge.engines.engine import SentenceBlock
+from treegauge.engines import Engine, SentenceBlock
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error

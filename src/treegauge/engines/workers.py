@@ -26,7 +26,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from treegauge.engines.engine import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
+from treegauge.engines import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
 from treegauge.errors import EngineError, MissingExtra, UsageError
 
 _SECONDS_TO_CONNECT = 30
@@ -82,7 +82,7 @@ class Processes(Engine):
     def map(
         self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.engine.Engine`."""
+        """See :class:`~treegauge.engines.Engine`."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="treegauge-")
         # A file and not an argument, because the shared value may be large, and each worker needs it only once. The file is named
@@ -242,7 +242,7 @@ class Cluster(Engine):
     def map(
         self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.engine.Engine`."""
+        """See :class:`~treegauge.engines.Engine`."""
         yield from in_order(_ClusterTasks(self.client, function, shared), items)
 
     def close(self) -> None:

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treegauge.data import own_treebank
-from treegauge.engines import IN_PROCESS, Engine
-from treegauge.engines.engine import SentenceBlock
+from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
 from treegauge.errors import FormatError, MismatchError
 from treegauge.io.archive import refuse_other_run
 from treegauge.io.writing import write_bytes

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from treegauge.engines import IN_PROCESS, Engine
-from treegauge.engines.engine import SentenceBlock
+from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
 from treegauge.errors import Discontinuous, MismatchError, UnknownName
 from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.lexicon import UNKNOWN, USUAL, Smoothing, Token, rare_below, tokens

@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compilation import Ints
-from treegauge.engines import IN_PROCESS, Engine
-from treegauge.engines.engine import in_threads
+from treegauge.engines import IN_PROCESS, Engine, in_threads
 from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.learning.kernels import (

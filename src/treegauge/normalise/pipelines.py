@@ -20,7 +20,7 @@ from treegauge.normalise import labels, markovisation, pruning
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
 from treegauge.presets import load_preset
-from treegauge.spelling import british
+from treegauge.tables import british
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.notation import is_nltk_tree
 from treegauge.trees.treebank import pick_origins

@@ -46,7 +46,7 @@ from treegauge.parsing.free_objectives import (
 )
 from treegauge.parsing.posterior_view import NEEDS, Best, CountedParts, PosteriorView, ProductionChild, Reading
 from treegauge.parsing.tree_consensus import MetricRate, Score, consensus
-from treegauge.spelling import british
+from treegauge.tables import british
 
 
 @dataclass(frozen=True)

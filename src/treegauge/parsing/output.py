@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from treegauge.compilation import report_compiling, when_compiling
-from treegauge.engines.engine import SentenceBlock, blocks_of
+from treegauge.engines import SentenceBlock, blocks_of
 from treegauge.errors import UsageError, WriteError
 from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file
 from treegauge.io.writing import partial_path, write_chunks

@@ -14,8 +14,7 @@ from treegauge.alignment.notes import REMARKS, Note, with_advice
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
-from treegauge.spelling import british
-from treegauge.tables import Cell, Table, number_of, render
+from treegauge.tables import Cell, Table, british, number_of, render
 from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:

@@ -21,11 +21,9 @@ from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
-from treegauge.engines import IN_PROCESS
-from treegauge.engines.engine import SentenceBlock
+from treegauge.engines import IN_PROCESS, SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.metric import ExactSum, Metric, Rows
+from treegauge.metrics.metric import BitSets, ExactSum, Metric, Rows
 from treegauge.presets import Preset
 from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts

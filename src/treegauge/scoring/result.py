@@ -17,8 +17,7 @@ import numpy as np
 
 from treegauge.alignment.notes import REMARKS, Note, with_advice
 from treegauge.errors import UsageError
-from treegauge.metrics.bit_sets import BitSets
-from treegauge.metrics.metric import Metric, Rows
+from treegauge.metrics.metric import BitSets, Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, number_of, plain

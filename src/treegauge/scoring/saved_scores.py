@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from treegauge.alignment.notes import Note
 from treegauge.errors import FormatError, InputError
 from treegauge.io.writing import write_chunks
-from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.fragments import BySize
-from treegauge.metrics.metric import Metric, Rows
+from treegauge.metrics.metric import BitSets, Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.result import (

@@ -33,8 +33,7 @@ from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
 from treegauge.significance.resampling import Name, PairedColumns, Progress
 from treegauge.significance.score_table import CompareOptions, GroupTests, ScoreTable
-from treegauge.spelling import british
-from treegauge.tables import number_of
+from treegauge.tables import british, number_of
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
 

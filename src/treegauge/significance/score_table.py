@@ -14,9 +14,8 @@ import numpy as np
 
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UsageError
-from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.hogenhout import crossing_histogram, rows_of_bits
-from treegauge.metrics.metric import Metric, Rates, Rows, total_of
+from treegauge.metrics.metric import BitSets, Metric, Rates, Rows, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
 from treegauge.scoring.result import Result

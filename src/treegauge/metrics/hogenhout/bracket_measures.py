@@ -41,7 +41,6 @@ import numpy as np
 
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
@@ -55,7 +54,7 @@ from treegauge.metrics.hogenhout.items import (
     inherits_match,
     preset_keeping,
 )
-from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
+from treegauge.metrics.metric import BitSets, Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64, Mask
 
