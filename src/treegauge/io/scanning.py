@@ -44,7 +44,8 @@ class _Table:
         self._known = known
         pool = np.zeros(16 * size, np.uint8)
         self.arrays = np.zeros((2 * size, 2), np.uint64), np.zeros(size + 1, np.int64), pool, _eights(pool)
-        self._numbers: Int32 = np.full(size + 1, -1, np.int32)
+        self._numbers: Int32 = np.empty(size + 1, np.int32)
+        self._numbers[-1] = -1
         self._count = 0
         self._is_same = True
 
@@ -72,7 +73,8 @@ class CompiledScanner:
     """The compiled scanner; it numbers labels and words by ``names``."""
 
     def __init__(self, names: Names) -> None:
-        self._names = names
+        # Not the names themselves, which have this scanner: large tables must not wait for the garbage collector.
+        self._numbers = names.label_numbers, names.word_numbers
         self.is_loose = False
         """Whether a blank stands before a closing bracket of the last text."""
         self._reset(1 << 18)
@@ -80,7 +82,7 @@ class CompiledScanner:
     def _reset(self, size: int) -> None:
         """Begin with empty tables for so many strings."""
         self._size = size
-        self._labels, self._words = _Table(size, self._names.label_numbers), _Table(size, self._names.word_numbers)
+        self._labels, self._words = (_Table(size, known) for known in self._numbers)
         self._state = np.zeros(11, np.int64)
 
     def scan(
