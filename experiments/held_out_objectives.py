@@ -20,15 +20,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from treegauge.parsing.tuning import SETTINGS
-
-from treegauge.experiments.experiment import Checkpoint
-from treegauge.experiments.presentation import SIGNIFICANT, RateTests
+from treegauge.experiments.experiment import SIGNIFICANT, Checkpoint, RateTests
 from treegauge.grammar import load_model
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.parsing.objectives import CRITERIA, DecodingSetting, settings_from_notes
 from treegauge.parsing.parser import Parser, Sentence
+from treegauge.parsing.tuned_decoding import SETTINGS
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree, from_flat, to_flat
 

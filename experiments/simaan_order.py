@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from treegauge.experiments.presentation import RateTests
-from treegauge.experiments.simaan_report import Variant, cleaner, variants
+from treegauge.experiments.experiment import RateTests
+from treegauge.experiments.simaan_table2 import Variant, cleaner, variants
 from treegauge.io import read
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.tables import Cell, Table, plain, render
