@@ -33,22 +33,6 @@ settings.register_profile("thorough", parent=settings.get_profile("default"), ma
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-MOST_LICENSED = 29
-"""The most tests that may need licensed data: a public clone skips them."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse to run where too many tests would skip in a public clone."""
-    licensed = [item.nodeid for item in items if "shared" in getattr(item, "fixturenames", ()) and not _is_parameter(item)]
-    if len(licensed) > MOST_LICENSED:
-        raise pytest.UsageError(f"{len(licensed)} tests need ../shared, more than {MOST_LICENSED}: {' '.join(licensed)}")
-
-
-def _is_parameter(item: pytest.Item) -> bool:
-    """Whether a test has a parameter called ``shared``, such as the symbols that words and phrases share."""
-    return "shared" in getattr(getattr(item, "callspec", None), "params", ())
-
-
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of specifications and data beside the project, which is never part of it."""

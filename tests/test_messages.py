@@ -71,7 +71,7 @@ FILES = {
     "lower.mrg": TREES.lower(),
     "other.mrg": TREES.replace("Rain", "Hail"),
     "broken.mrg": TREES.replace("fell)))", "fell))", 1),
-    "latin.mrg": TREES.replace("Rain", "Br\xe4u"),
+    "latin.mrg": TREES.replace("Rain", "k\xb3os"),
     "lines.mrg": "(S (NP (NN Rain))\n (VP (VBD fell)))\n",
     "rules.txt": "S -> 'rain' [0.4] | 'snow' [0.2]\n",
 }

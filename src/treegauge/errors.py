@@ -23,13 +23,17 @@
         ├── NoParse                4   the grammar has no parse for a sentence
         └── TooLong                4   a sentence has more words than a chart can hold
 
+A :class:`TreegaugeWarning` is no error: the result is there, but something about the input looks wrong.
+
 The command line prints the message and leaves with the exit code; a traceback means a bug. A message names an option as it is
 written in Python, ``match_words="case"`` or ``encoding=...``; the command line shows the flag instead, ``--match-words case``.
+Notes on files are warnings, :class:`FileNote`; the command line lists them on stderr.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -51,6 +55,11 @@ def _restore(kind: type[TreegaugeError], args: tuple[Any, ...], state: dict[str,
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
     return error
+
+
+class TreegaugeWarning(UserWarning):
+    """A result that may not be what it looks like, because something is wrong with the input: the remarks that the command line
+    prints."""
 
 
 class CheckFailed(TreegaugeError):
@@ -113,11 +122,22 @@ class RequestError(UsageError):
 _MOST_TEXT_SHOWN = 100
 
 
+class FileNote(TreegaugeWarning):
+    """A note on a file that was read: its encoding was found, not given, or it looks like a treebank with a style of its own."""
+
+    def __init__(self, path: str, what: str) -> None:
+        self.path, self.what = path, what
+        super().__init__(path, what)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
 class InputError(TreegaugeError):
     r"""Input that cannot be read: the place, the problem, the text with a caret, and advice.
 
     ``line`` and ``column`` are 1-based, columns in characters; either may be absent. ``text`` is the line or, if it is very long,
-    the part of it that begins at ``first_column``.
+    the part of it that begins at ``first_column``. ``left_out`` is the text of the sentence that cannot be read, if it is kept.
 
     >>> error = InputError("closing bracket without an opening one", path="wsj.mrg", line=1, column=17,
     ...                    text="(S (NP (NN a))) )", advice="Each tree needs as many '(' as ')'.")
@@ -129,6 +149,7 @@ class InputError(TreegaugeError):
     """
 
     exit_code = 3
+    left_out = b""
 
     def __init__(
         self,
@@ -190,6 +211,21 @@ class FormatError(InputError):
 
 class ModelError(InputError):
     """A model file that is not one of ours, is damaged, or was written by another version."""
+
+
+@contextmanager
+def refusing_damage(path: str, what: str, kind: type[InputError] = FormatError, *, advice: str = "") -> Generator[None]:
+    """Turn any error that a library raises on the content of a file into one of ours: it is damaged, or not ``what`` it should be.
+
+    zipfile, zlib, JSON, NumPy and SQLite raise errors of many kinds.
+    """
+    try:
+        yield
+    except TreegaugeError:
+        raise
+    except Exception as error:
+        problem = f"this file is damaged, or is not {what} ({type(error).__name__}: {str(error)[:200]})"
+        raise kind(problem, path=path, advice=advice) from None
 
 
 class Discontinuous(InputError):

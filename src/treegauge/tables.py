@@ -45,6 +45,46 @@ class Average(float):
     """
 
 
+class Measured(float):
+    """A number with what is printed beside it: its standard deviation over runs, its interval, a mark; the best is in bold.
+
+    >>> cell_text(Measured(0.8563, sd=0.0012), percent=True), cell_text(Measured(0.8, interval=(0.7, 0.9), mark="\N{DAGGER}"))
+    ('85.63 ± 0.12', '0.80 [0.70, 0.90]†')
+    """
+
+    sd: float | None
+    interval: tuple[float, float] | None
+    mark: str
+    is_best: bool
+    is_average: bool
+
+    def __new__(
+        cls,
+        value: float,
+        *,
+        sd: float | None = None,
+        interval: tuple[float, float] | None = None,
+        mark: str = "",
+        is_best: bool = False,
+        is_average: bool = False,
+    ) -> Measured:
+        self = super().__new__(cls, value)
+        self.sd, self.interval, self.mark, self.is_best, self.is_average = sd, interval, mark, is_best, is_average
+        return self
+
+
+def over_runs(values: Sequence[float]) -> Cell:
+    """The values of several runs as one cell: the mean with its standard deviation, or the value that all runs have.
+
+    >>> over_runs([103, 103]), cell_text(over_runs([80.0, 82.0]))
+    (103, '81.00 ± 1.41')
+    """
+    if len(values) == 1 or (isinstance(values[0], int) and len(set(values)) == 1):
+        return values[0]
+    mean = math.fsum(values) / len(values)
+    return Measured(mean, sd=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)))
+
+
 @dataclass(frozen=True)
 class Table:
     """Named columns and rows of cells; ``notes`` are printed below the table.
@@ -214,6 +254,10 @@ def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
     """A cell as text: rates times 100, undefined values as ``-``."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
+    if isinstance(cell, Measured):
+        numbers: list[float] = [cell, cell.sd or 0.0, *(cell.interval or ())]
+        value, sd, *ends = (cell_text(Average(n) if cell.is_average else float(n), percent=percent, digits=digits) for n in numbers)
+        return value + (f" ± {sd}" if cell.sd is not None else "") + (f" [{', '.join(ends)}]" if ends else "") + cell.mark
     if isinstance(cell, float):
         return f"{100 * cell:.{digits}f}" if percent and not isinstance(cell, Average) else f"{cell:.{digits}f}"
     return str(cell)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import treegauge
 from treegauge import Treebank, alignment, load_preset
 from treegauge.alignment.alignment import Fit, align
 from treegauge.alignment.pairing import Pair
+from treegauge.errors import InputError
 from treegauge.scoring.result import Result
 
 GOLD = """
@@ -267,10 +267,12 @@ def test_a_hundred_thousand_brackets_deep() -> None:
 
 
 def test_an_empty_treebank() -> None:
-    result = treegauge.score([], [])
-    assert result.counts["sentences"] == 0
-    assert np.isnan(result.rates["f1"])
-    assert str(result)
+    """Nothing can be scored, as on the command line."""
+    for score in (treegauge.score, treegauge.evaluator().score, treegauge.evaluator("goodman").rows):
+        with pytest.raises(InputError, match="no trees in gold"):
+            score([], [])
+    with pytest.raises(InputError, match="no trees in gold"):
+        treegauge.evaluator().compute(predictions=[], references=[])
 
 
 def test_induction_leaves_out_sentences_without_gold_spans() -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import treegauge
 from treegauge import alignment
+from treegauge.alignment import alignment as alignment_module
 from treegauge.alignment.alignment import shared_tokens
 from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, total_of
@@ -255,3 +256,15 @@ def test_breakdowns() -> None:
     assert result.breakdowns["labels"].counts["X",] == (0, 0, 1, 0)
     assert not result.breakdowns["confusions"].counts
     assert all(result.breakdowns[name].table for name in names)
+
+
+def test_sentences_too_long_for_a_table_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is asked before anything of that size is made."""
+    long = 20_000
+    gold, test = (f"(S {' '.join(f'(N w{step * i % 97})' for i in range(long))})" for step in (1, 7))
+    (note,) = treegauge.score(gold, test, on_mismatch="edit").notes[:1]
+    assert note.kind == "text-differs"
+    assert note.what.endswith("20,000 and 20,000 words are too many to align by edit distance")
+    monkeypatch.setattr(alignment_module, "LARGEST_TABLE", 5)
+    notes = [treegauge.score("(S (N a) (N b))", f"(S (N a) (N {word}))", on_mismatch="edit").notes[0] for word in ("c", "c) (N d")]
+    assert [note.kind for note in notes] == ["edited", "text-differs"]

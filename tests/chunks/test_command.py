@@ -78,7 +78,7 @@ def test_an_iob_taggers_marginals_are_measured(tmp_path: Path) -> None:
         (("score", "gold.txt", "other.txt"), 4, "other words"),
         (("score", "gold.txt", "missing.txt"), 3, "no such file"),
         (("score", "gold.txt", "broken.txt"), 3, "broken.txt:1"),
-        (("entropy", "gold.txt", "gold.txt"), 3, "not a readable model"),
+        (("entropy", "gold.txt", "gold.txt"), 3, "is not a model file"),
         (("entropy", "m", "gold.txt", "--eps", "0.7"), 2, "between 0 and 0.5"),
         (("train", "empty.txt", "-o", "m"), 3, "no sentences"),
     ],

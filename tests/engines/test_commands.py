@@ -22,14 +22,13 @@ from treegauge.engines import IN_PROCESS
 from treegauge.grammar import tree_counts
 from treegauge.io import sources
 from treegauge.learning import reestimation as expectation
-from treegauge.parsing import output
 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few sentences, so that there are several."""
     monkeypatch.setattr(sources, "CHUNK_BYTES", 3000)
-    monkeypatch.setattr(output.sentence_blocks, "__defaults__", (5,))
+    monkeypatch.setattr("treegauge.cli.parse.BLOCK", 5)
     monkeypatch.setattr(tree_counts.count_treebank, "__defaults__", (IN_PROCESS, 17))
     monkeypatch.setattr(expectation, "GROUP", 1)
 
@@ -202,3 +201,34 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Any, dask: str, 
 
 def _process_of(cluster: Any, address: str) -> int:
     return next(nanny.pid for nanny in cluster.workers.values() if nanny.worker_address == address)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_only_its_own_tasks_end_with_a_command(cluster: Any, dask: str, tmp_path: Path, number: int) -> None:
+    """The workers of the user's own cluster stay, and a task of somebody else does, too."""
+    from distributed import Client
+
+    (tmp_path / "g.txt").write_text('S -> S S [.5] | "a" [.5]\n')
+    (tmp_path / "s.txt").write_text(("a " * 60 + "\n") * 20_000)
+    command = [sys.executable, "-m", "treegauge", "parse", str(tmp_path / "g.txt"), str(tmp_path / "s.txt")]
+    before = set(cluster.scheduler.workers)
+
+    def ours() -> list[str]:
+        return [str(key) for key in list(cluster.scheduler.tasks) if "treegauge" in str(key)]
+
+    with Client(cluster, set_as_default=False) as client:
+        other = client.submit(str.upper, "kept", key="other")
+        words = [*command, "-o", str(tmp_path / "out.mrg"), "--engine", dask]
+        with running_process(words, stderr=subprocess.DEVNULL) as running:
+            while not (ours() and (tmp_path / "out.mrg").exists() and (tmp_path / "out.mrg").stat().st_size):
+                assert running.poll() is None
+                time.sleep(0.01)
+            running.send_signal(number)
+            assert running.wait(timeout=300) == (143 if number == signal.SIGTERM else -number)
+        until = time.monotonic() + 300
+        while ours():
+            assert time.monotonic() < until, ours()
+            time.sleep(0.05)
+        assert other.result() == "KEPT"
+    assert set(cluster.scheduler.workers) == before

@@ -17,7 +17,6 @@ from treegauge.data import treebank_path
 from treegauge.io import sources
 from treegauge.metrics.breakdowns import BREAKDOWNS
 from treegauge.metrics.registry import metric_names
-from treegauge.parsing import output
 
 METRICS = [word for name in metric_names() for word in ("-m", name)]
 ALL_BREAKDOWNS = ("--breakdown", ",".join(BREAKDOWNS))
@@ -100,7 +99,7 @@ def test_parses(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(*command).out
     assert run(*command, "--jobs", "2").out == whole
     for size in (3, 16):
-        monkeypatch.setattr(output.sentence_blocks, "__defaults__", (size,))
+        monkeypatch.setattr("treegauge.cli.parse.BLOCK", size)
         assert run(*command, "--engine", "local:2").out == whole
 
 

@@ -111,6 +111,15 @@ def test_every_algorithm_of_table_2_is_there_with_its_signature() -> None:
     assert found["data"]["MH"]["against unary-free trees"]["rates"]["MPP"]["tagging_accuracy"] == 1
 
 
+def test_what_kept_unary_rules_cost_is_said_in_figures() -> None:
+    found = run_small("simaan-table2", unaries="kept", halvings=-1, sentences=20)
+    rates = found["data"]["MRL"]["against binarised trees"]["rates"]
+    precision = {name: f"{100 * rates[name]['precision']:.2f}" for name in ("M_LR", "MPP")}
+    assert any(f"M_LR: its precision is {precision['M_LR']}, that of MPP {precision['MPP']}." in note for note in found["notes"])
+    (order,) = (note for note in found["notes"] if note.startswith("Order under MRL"))
+    assert ("as in the paper" in order) != ("why its order differs" in order)
+
+
 def test_hogenhouts_tables_add_up() -> None:
     found = run_small("hogenhout-tables", sentences=20, max_length=12)
     for items in found["data"]["items"].values():

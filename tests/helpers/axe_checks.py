@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-RUN = "() => axe.run().then((found) => found.violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 200)}`))"
+RUN = """() => axe.run({ rules: { "target-size": { enabled: true } } })
+  .then((found) => found.violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 200)}`))"""
 
 
 def axe_faults(page: Any, script: str) -> list[str]:

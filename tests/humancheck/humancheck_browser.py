@@ -33,10 +33,15 @@ class BrowserPerson:
             self.page.wait_for_selector("body:not(.busy)")
 
     def answer(self, key: str) -> None:
-        """Press a key and wait for the next question."""
+        """Press a key, and wait for the next question and until the answer is stored."""
         before = self.key
         self.press(key)
         self.page.wait_for_selector(f"article:not([data-key='{before}']), .done")
+        self.wait_until_stored()
+
+    def wait_until_stored(self) -> None:
+        """Wait until nothing is on its way any more."""
+        self.page.wait_for_selector(".last.pending", state="detached")
 
     def type(self, text: str) -> None:
         self.page.keyboard.type(text)

@@ -1,7 +1,8 @@
 """A page that is started again whenever it dies: ``python humancheck_server.py STORE ANNOTATORS``.
 
-Prints the links as one line of JSON, then the number of each process that serves. The treebank is read once; every server is a
-fork with a store of its own, on a socket that outlives it, as a service manager would do it. Ends with its standard input.
+Prints the links as one line of JSON, then the number of each process that serves and, when it has died, an empty line; a line of
+standard input lets the next one start. The treebank is read once; every server is a fork with a store of its own, on a socket that
+outlives it, as a service manager would do it. Ends with its standard input.
 """
 
 from __future__ import annotations
@@ -32,8 +33,16 @@ def main(location: str, annotators: int) -> None:
     print(json.dumps([addresses[person] for person in people[:annotators]]), flush=True)
     print(json.dumps([check.questions[number].key for number in check.order]), flush=True)
     serving = 0
-    threading.Thread(target=lambda: (sys.stdin.read(), os.kill(serving, 9), os._exit(0)), daemon=True).start()
-    while True:
+    go_on = threading.Semaphore(1)
+
+    def listen_to_input() -> None:
+        for _ in sys.stdin:
+            go_on.release()
+        os.kill(serving, 9)
+        os._exit(0)
+
+    threading.Thread(target=listen_to_input, daemon=True).start()
+    while go_on.acquire():
         serving = os.fork()
         if not serving:
             session = Session(check, Store(location), people)
@@ -41,6 +50,7 @@ def main(location: str, annotators: int) -> None:
             os._exit(0)
         print(serving, flush=True)
         os.waitpid(serving, 0)
+        print(flush=True)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
+import time
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +20,7 @@ from processes import running_process
 from treegauge import io
 from treegauge.cli import main
 from treegauge.data import own_treebank
+from treegauge.errors import TreegaugeError
 from treegauge.humancheck.judgements import BracketId, Judgement, sentence_hash
 from treegauge.humancheck.questions import CheckPlan
 from treegauge.humancheck.store import Store
@@ -127,7 +130,7 @@ def test_a_corrected_treebank(folder: Path, tmp_path: Path) -> None:
     asked = run(*FILES, "--corrected", str(out), "--annotator", "anna", cwd=folder).stderr
     assert "has no label for the treebank" in asked
     patch = run(*FILES, "--patch", "-", "--parser-labels", "--annotator", "anna", cwd=folder).stdout
-    assert patch.startswith("--- treebank\n+++ corrected\n@@ -")
+    assert patch.startswith("--- a/gold.mrg\n+++ b/gold.mrg\n@@ -")
     done = run(*FILES, "--corrected", str(out), "--annotator", "anna", "--parser-labels", cwd=folder)
     assert "brackets corrected in" in done.stderr
     before, after = io.read(folder / "gold.mrg"), io.read(out)
@@ -208,23 +211,69 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
     assert "pip install 'treegauge[web]'" in done.stderr
 
 
-def test_serving_until_it_is_stopped(folder: Path, tmp_path: Path) -> None:
-    store = str(tmp_path / "j.sqlite")
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_serving_until_it_is_stopped(folder: Path, tmp_path: Path, ending: signal.Signals) -> None:
+    """All answers are in the one file, and the folder with the token is gone, however the server is stopped."""
+    store, browser = tmp_path / "j.sqlite", tmp_path / "browser"
+    browser.write_text("#!/bin/sh\n")
+    browser.chmod(0o700)
     files = [str(folder / name) for name in FILES]
     people = ["--annotator", "anna", "--annotator", "ben"]
-    command = [sys.executable, "-m", "treegauge", "check", *files, "--store", store, "--port", "0", "--sample", "5", *people]
-    with running_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as page:
+    command = [sys.executable, "-m", "treegauge", "check", *files, "--store", str(store), "--port", "0", "--sample", "5", "--open"]
+    own = os.environ | {"TMPDIR": str(tmp_path), "BROWSER": f"{browser} %s"}
+    with running_process([*command, *people], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=own) as page:
         assert page.stdout is not None
-        assert page.stderr is not None
         links = dict(page.stdout.readline().strip().split(": ", 1) for _ in range(3))
         assert list(links) == ["anna", "ben", "adjudicator"]
         client = Client(links["ben"])
         client.judge("accepted")
         client.close()
-        page.send_signal(signal.SIGINT)
+        (token,) = tmp_path.glob("treegauge-*/open.html")
+        page.send_signal(ending)
         _, errors = page.communicate(timeout=30)
     assert page.returncode == 0
     assert " in 5 sentences to judge" in errors
     assert f"1 answer stored in {store}" in errors
+    assert not token.parent.exists()
+    assert [path.name for path in tmp_path.glob("j.sqlite*")] == ["j.sqlite"]
     with Store(store) as opened:
         assert [judgement.annotator for judgement in opened.since(0)] == ["ben"]
+
+
+@pytest.mark.slow
+def test_an_idle_server_tidies_its_store(folder: Path, tmp_path: Path) -> None:
+    """Some time after the last answer even a killed server leaves everything in the one file."""
+    store = tmp_path / "j.sqlite"
+    files = [str(folder / name) for name in FILES]
+    command = [sys.executable, "-m", "treegauge", "check", *files, "--store", str(store), "--port", "0", "--no-open"]
+    with running_process(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as page:
+        assert page.stdout is not None
+        client = Client(page.stdout.readline().strip())
+        client.judge("accepted")
+        copy, deadline = tmp_path / "copy.sqlite", time.monotonic() + 30
+        n_stored = 0
+        while not n_stored and time.monotonic() < deadline:
+            time.sleep(0.2)
+            copy.write_bytes(store.read_bytes())
+            with suppress(TreegaugeError), Store(copy) as opened:
+                n_stored = len(opened.since(0))
+        client.close()
+    assert n_stored == 1
+
+
+def test_only_people_with_a_link_or_answers_can_be_revoked(folder: Path) -> None:
+    assert "no longer valid" in run("--revoke", "ben", cwd=folder).stderr
+    refused = run("--revoke", "nobody", cwd=folder, code=2).stderr
+    assert "nobody" in refused
+    assert "anna" in refused
+
+
+def test_corrections_are_made_in_the_file_itself(folder: Path, tmp_path: Path) -> None:
+    done = run(*FILES, "--patch", str(tmp_path / "p"), "--parser-labels", cwd=folder)
+    run(*FILES, "--corrected", str(tmp_path / "better.mrg"), "--parser-labels", cwd=folder)
+    before, after = ((file.read_text("utf-8").splitlines()) for file in (folder / "gold.mrg", tmp_path / "better.mrg"))
+    changed = [number for number, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+    assert f"in {len(changed)} of 40 trees" in done.stderr
+    patch = (tmp_path / "p").read_text("utf-8")
+    assert patch.startswith("--- a/gold.mrg\n+++ b/gold.mrg\n@@ -")
+    assert patch.count("\n-(") == patch.count("\n+(") == len(changed) > 0

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 from humancheck_helpers import said, small_check
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treegauge.humancheck.corrected_text import CorrectedFile, corrected_files, patch_of, replace_brackets
 from treegauge.humancheck.corrections import BracketChange, CorrectedTreebank, correct_tree, correct_treebank, treebank_patch
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import CheckPlan, build_check
+from treegauge.io.reading import read
+from treegauge.io.sources import ReadOptions
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree, Treebank
 
@@ -168,3 +177,93 @@ def test_the_label_of_a_correction_is_the_one_people_chose() -> None:
 def test_a_patch_says_what_was_changed() -> None:
     before, after = Treebank.parse("(A a) (B b) (C c)"), Treebank.parse("(A a) (X (B b)) (C c)")
     assert "".join(treebank_patch(before, after)).splitlines()[2:] == ["@@ -2 +2 @@", "-(B b)", "+(X (B b))"]
+
+
+WSJ_STYLE = """\
+# newdoc id = one\r
+( (S \r
+    (NP-SBJ (PRP He))\r
+    (VP (VBD waited) \r
+      (PP (IN for)\r
+        (NP (PRP$ his) (NN master)))\r
+      (PP (IN on)\r
+        (NP (DT the) (NN bridge))))\r
+    (. .)))\r
+\r
+((S (NP (PRP He)) (VP (VBD slept)))) ( (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN-LRB- f-LRB-x\\/y-RRB-)))))\r
+# the end"""
+ATTACHED = "(NP (NP (PRP$ his) (NN master)) (PP (IN on) (NP (DT the) (NN bridge))))"
+
+
+def in_a_folder(folder: Path, text: str, change: Callable[[Tree], Tree]) -> tuple[bytes, list[CorrectedFile]]:
+    """The bytes of a treebank file in a folder, and the file with its trees changed."""
+    file = folder / "gold.mrg"
+    file.write_bytes(text.encode())
+    bank = read("gold.mrg", ReadOptions(comment="#"))
+    made = corrected_files(bank, Treebank.from_trees(change(tree) for tree in bank))
+    assert made is not None
+    return file.read_bytes(), made
+
+
+def attach(tree: Tree) -> Tree:
+    text = str(tree).replace("(NP (PRP$ his) (NN master))) (PP (IN on) (NP (DT the) (NN bridge)))", f"{ATTACHED})")
+    return Tree.parse(text.replace("(VP (VBD slept))", "(VBD slept)"))
+
+
+def test_a_corrected_file_differs_only_in_the_corrected_brackets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, (file,) = in_a_folder(tmp_path, WSJ_STYLE, attach)
+    after = file.after.decode()
+    assert re.sub(r"[()\s]|NP|VP", "", after) == re.sub(r"[()\s]|NP|VP", "", WSJ_STYLE)
+    assert after.count("\r\n") == WSJ_STYLE.count("\n")
+    assert "((S (NP (PRP He)) (VBD slept))) ( (S" in after
+    assert [str(tree) for tree in Treebank.parse(after.replace("# newdoc id = one", "").replace("# the end", ""))] == [
+        str(attach(tree)) for tree in read("gold.mrg", ReadOptions(comment="#"))
+    ]
+    unchanged, (same,) = in_a_folder(tmp_path, WSJ_STYLE, lambda tree: tree)
+    assert same.before == same.after == unchanged == before
+    assert list(patch_of([same])) == []
+
+
+@pytest.mark.parametrize("command", [["git", "apply", "--whitespace=nowarn"], ["patch", "-p1", "--binary", "-i"]])
+@pytest.mark.parametrize("end", ["", "\r\n"], ids=["no newline at the end", "newline"])
+def test_patches_apply(command: list[str], end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    monkeypatch.chdir(tmp_path)
+    _, files = in_a_folder(tmp_path, WSJ_STYLE + end, attach)
+    (tmp_path / "corrections.patch").write_bytes(b"".join(patch_of(files)))
+    subprocess.run([*command, "corrections.patch"], check=True, cwd=tmp_path, capture_output=True)
+    assert (tmp_path / "gold.mrg").read_bytes() == files[0].after
+
+
+@given(trees(max_leaves=7), st.data())
+def test_replaced_brackets_give_the_other_tree(tree: Tree, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, tree.width - 1))
+    end = data.draw(st.integers(start + 1, tree.width))
+    made = correct_tree(tree, [BracketChange(start, end, "NEW", True)], np.ones(tree.width, dtype=np.bool_), lambda label: False)
+    assert isinstance(made, Tree)
+    text = str(tree).replace(" (", data.draw(st.sampled_from([" (", "\n  (", "\r\n\t(", "  ("])))
+    replaced = replace_brackets(text, tree, made)
+    assert replaced is not None
+    assert Tree.parse(replaced) == made
+    back = replace_brackets(replaced, made, tree)
+    assert back is not None
+    assert Tree.parse(back) == tree
+
+
+def test_treebanks_that_are_not_bracketed_files_have_no_text_to_correct() -> None:
+    bank = Treebank.parse(GOLD)
+    assert corrected_files(bank, bank) is None
+    assert replace_brackets("(S (A a))", Tree.parse("(S (A a) (B b))"), Tree.parse("(S (A a) (B b))")) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_files_keep_their_encoding(encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.mrg").write_bytes("(S (NP (N été)) (VP (V là) (ADV déjà)))\n(S (N ça))\n".encode(encoding))
+    reading = ReadOptions() if encoding.startswith("utf-8") else ReadOptions(encoding=encoding)
+    bank = read("gold.mrg", reading)
+    better = Treebank.from_trees([Tree.parse("(S (NP (N été)) (V là) (ADV déjà))"), bank[1]])
+    (file,) = corrected_files(bank, better, reading) or ()
+    assert file.after == "(S (NP (N été)) (V là) (ADV déjà))\n(S (N ça))\n".encode(encoding)

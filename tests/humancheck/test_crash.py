@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.slow
 def test_killing_the_server_again_and_again_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    kill_again_and_again(str(tmp_path / "j.sqlite"), KILLS)
+    kill_again_and_again(str(tmp_path / "j.sqlite"), KILLS, tmp_path)
 
 
 @pytest.mark.slow

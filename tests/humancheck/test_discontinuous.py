@@ -210,8 +210,8 @@ def test_the_corrected_treebank_is_saved_with_its_gaps(tmp_path: Path) -> None:
         session = Session(check, store, [anna])
         session.log.add([said])
         discbracket = "(S (VZ (VP (PWS 0=Wen) (VVPP 3=gesehen)) (PPER 2=sie)) (VAFIN 1=hat) ($. 4=?))\n"
-        assert session.export_corrected(anna, "discbracket") == discbracket
-        assert "#501\tVZ\t--\t--\t502\n" in session.export_corrected(anna, "export")
-        assert session.export_corrected(anna, "patch").endswith(f"+{discbracket}")
+        assert session.export_corrected(anna, "discbracket").decode() == discbracket
+        assert "#501\tVZ\t--\t--\t502\n" in session.export_corrected(anna, "export").decode()
+        assert session.export_corrected(anna, "patch").decode().endswith(f"+{discbracket}")
         with pytest.raises(RequestError, match="cannot be written in this format"):
             session.export_corrected(anna, "mrg")

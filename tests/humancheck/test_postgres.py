@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sql
@@ -62,5 +63,5 @@ def test_ten_annotators_at_once_on_postgresql(postgresql: str) -> None:
 
 
 @pytest.mark.slow
-def test_killing_the_server_again_and_again_loses_and_doubles_nothing_on_postgresql(postgresql: str) -> None:
-    kill_again_and_again(new_database(postgresql, "kills"), KILLS)
+def test_killing_the_server_again_and_again_loses_and_doubles_nothing_on_postgresql(postgresql: str, tmp_path: Path) -> None:
+    kill_again_and_again(new_database(postgresql, "kills"), KILLS, tmp_path)

@@ -283,3 +283,9 @@ def test_revoked_links_are_counted(store: Store) -> None:
     store.revoke_link("annotator", "änna")
     store.revoke_link("annotator", "änna")
     assert store.link_numbers() == {("annotator", "änna"): 2}
+
+
+def test_people_with_links_are_known_and_keep_their_numbers(store: Store) -> None:
+    store.revoke_link("annotator", "anna")
+    store.add_people([("annotator", "anna"), ("adjudicator", "adjudicator")])
+    assert store.link_numbers() == {("annotator", "anna"): 1, ("adjudicator", "adjudicator"): 0}

@@ -173,13 +173,13 @@ def test_trees_with_brackets_at_the_margin_are_not_taken_for_unclosed() -> None:
 )
 def test_bytes_that_are_no_text(data: bytes, said: str) -> None:
     with pytest.raises(EncodingError) as caught:
-        reading(data)
+        reading(data, encoding="utf-8")
     assert str(caught.value).startswith(said)
 
 
 def test_all_errors_of_a_text_and_all_whole_trees() -> None:
     text = b"(A a)\nx y\n(S (B b)\n(C c)))))\n(D d) (E \xff)\n) z\n(F f"
-    found = list(check(Source("x.mrg", text)))
+    found = list(check(Source("x.mrg", text), ReadOptions(encoding="utf-8")))
     errors = [f"{item.place} {item.problem}" for item in found if isinstance(item, InputError)]
     assert errors == [
         "x.mrg:2:1 text outside brackets",

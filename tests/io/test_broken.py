@@ -23,7 +23,7 @@ def read(
     text: str | bytes, on_error: str = "parse-fails", *, lines: bool = False, name: str = "x.mrg", field: str = ""
 ) -> Treebank:
     data = text if isinstance(text, bytes) else text.encode()
-    return io.read(Source(name, data), ReadOptions(on_error=on_error, lines=lines, field=field))
+    return io.read(Source(name, data), ReadOptions(on_error=on_error, lines=lines, field=field, encoding="utf-8"))
 
 
 def shown(bank: Treebank) -> list[str]:
@@ -160,14 +160,50 @@ def test_json_lines() -> None:
         read(text, "stop", name="x.jsonl", field="tree")
 
 
+@pytest.mark.parametrize("on_error", ["parse-fails", "repair", "stop"])
+def test_json_lines_without_the_field_are_one_error(on_error: str) -> None:
+    """The error names the fields there are, and the one that looks like a tree; a.b reaches inside."""
+    records = [{"id": i, "answer": {"choices": [{"text": "(S (N a))"}]}} for i in range(5000)]
+    text = "\n".join(["", "no json" if on_error != "stop" else "", *map(json.dumps, records)])
+    with pytest.raises(FormatError) as refusal:
+        read(text, on_error, name="x.jsonl")
+    assert str(refusal.value).splitlines() == [
+        "x.jsonl:3: no field 'parse'; there are: id, answer.choices.0.text",
+        '  Give field="answer.choices.0.text".',
+    ]
+    assert len(shown(read(text, on_error, name="x.jsonl", field="answer.choices.0.text"))) == 5002
+    assert shown(read('{"a.b": "(S (N a))"}', on_error, name="x.jsonl", field="a.b")) == ["(S (N a))"]
+    for field in ("answer", "answer.choices.1.text", "answer.choices.x", "answer.choices.0.text.x", "id.0", "a..b", "."):
+        with pytest.raises(FormatError, match=r"no field|is not text"):
+            read(json.dumps(records[0]), "stop", name="x.jsonl", field=field)
+
+
+def test_one_bad_json_line_costs_one_sentence() -> None:
+    bad = ['{"parse": "(S (N \\ud800))"}', "[" * 5000, '{"parse": ' + "[" * 5000, '{"parse": 1' + "0" * 5000 + "}", '{"parse": "(S']
+    good = '{"parse": "(S (N a))"}'
+    bank = read("\n".join([good, *bad, good]), name="x.jsonl")
+    assert shown(bank) == ["(S (N a))", *["()"] * len(bad), "(S (N a))"]
+    assert sorted(bank.problems()) == [1, 2, 3, 4, 5]
+
+
 def test_items_of_a_list() -> None:
     options = ReadOptions(on_error="parse-fails")
     bank = io.as_treebank(["(S (N a))", "(S (N", "garbage", "", "(S (N \ud800))"], options)
     assert shown(bank)[:4] == ["(S (N a))", "()", "()", "()"]
     assert bank.problems()[1].place == "<strings>:2:1"
-    mixed = io.as_treebank([Tree.parse("(A a)"), "(S (N", None, 3], options)
-    assert shown(mixed) == ["(A a)", "()", "()", "()"]
-    assert {number: problem.place for number, problem in mixed.problems().items()} == {1: "tree 2", 3: "tree 4"}
+    mixed = io.as_treebank([Tree.parse("(A a)"), "(S (N", None], options)
+    assert shown(mixed) == ["(A a)", "()", "()"]
+    assert {number: problem.place for number, problem in mixed.problems().items()} == {1: "tree 2"}
+
+
+@pytest.mark.parametrize("on_error", ["parse-fails", "repair", "stop"])
+def test_a_list_of_something_else_is_refused(on_error: str) -> None:
+    options = ReadOptions(on_error=on_error)
+    for item in ({"parse": "(S (N a))"}, 3, b"(S (N a))", ["(S (N a))"]):
+        with pytest.raises(UsageError, match=f"item 2 of the list: expected a Tree.* not {type(item).__name__}"):
+            io.as_treebank(["(S (N a))", item], options)
+    with pytest.raises(UsageError, match="record\\['parse'\\]"):
+        io.as_treebank([{"parse": "(S (N a))"}], options)
 
 
 def test_a_list_of_file_names_is_not_a_list_of_parses(tmp_path: Path) -> None:

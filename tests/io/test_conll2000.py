@@ -69,7 +69,7 @@ def test_blanks_comments_and_places() -> None:
 
 def test_all_errors_and_all_good_sentences() -> None:
     data = b"a A O\n\nb B\nc C X-NP\n\nd D B-\ne E B-I-X\nf F i-np\n\ng G O H\n\n\xff H O\n\ni I O\n"
-    found = list(check(Source("x.conll", data)))
+    found = list(check(Source("x.conll", data), ReadOptions(encoding="utf-8")))
     assert [f"{item.place} {item.problem}" for item in found if isinstance(item, InputError)] == [
         "x.conll:3:1 2 columns instead of 3",
         "x.conll:4:5 'X-NP' is not a chunk tag",

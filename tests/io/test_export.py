@@ -192,7 +192,8 @@ def test_other_versions_are_refused() -> None:
 
 
 def test_bytes_that_are_no_text() -> None:
-    found = list(check(Source("x.export", b"#BOS 1\ncaf\xe9 A -- -- 0\nb\0 B -- -- 0\n#EOS 1\n")))
+    data = b"#BOS 1\ncaf\xe9 A -- -- 0\nb\0 B -- -- 0\n#EOS 1\n"
+    found = list(check(Source("x.export", data), ReadOptions(encoding="utf-8")))
     assert [str(item).split("\n")[0] for item in found] == [
         "x.export:2:4: byte 0xe9 is not UTF-8",
         "x.export:3:2: zero byte",

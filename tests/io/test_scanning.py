@@ -69,6 +69,7 @@ def test_same_columns_and_errors(part: int, monkeypatch: pytest.MonkeyPatch) -> 
         text = _text(generator)
         monkeypatch.setattr(text_module, "CHUNK_BYTES", generator.choice([7, 30, 200, 5 << 17]))
         options = ReadOptions(
+            encoding="utf-8",
             on_error=generator.choice(["stop", "stop", "parse-fails", "repair"]),
             lines=generator.random() < 0.1,
             comment=generator.choice(["", "", "", "#"]),
@@ -88,7 +89,7 @@ def test_numbers_are_those_of_the_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strings are numbered by first use, so that columns can be hashed as they are; where they are not, the hash is not made so."""
     monkeypatch.setattr(text_module, "CHUNK_BYTES", 64)
     generator = random.Random(6)
-    options = ReadOptions(on_error="parse-fails")
+    options = ReadOptions(encoding="utf-8", on_error="parse-fails")
     n_same = 0
     for _ in range(200):
         text = _text(generator) + b"\n" + _text(generator)

@@ -120,7 +120,7 @@ def test_what_can_be_wrong_with_a_sentence(body: str, said: str) -> None:
         (b"<corpus>\0</corpus>", "this is not XML: not well-formed"),
         (b"<?xml version='1.0' encoding='klingon'?><corpus/>", "this XML cannot be read: unknown encoding: klingon"),
         (b"<?xml version='1.0' encoding='big5'?><corpus/>", "this XML cannot be read: multi-byte encodings are not supported"),
-        (b"<html><body>hello</body></html>", "it is not TIGER-XML"),
+        (b"<html><body>hello</body></html>", "is not a treebank"),
         (b"<corpus>&nbsp;</corpus>", "this is not XML: undefined entity"),
     ],
 )
@@ -147,5 +147,5 @@ def test_a_doctype_without_entities_is_fine() -> None:
 
 
 def test_deeply_nested_elements() -> None:
-    with pytest.raises(FormatError, match="not TIGER-XML"):
+    with pytest.raises(FormatError, match="not a treebank"):
         read(Source("x.xml", b"<a>" * 100_000 + b"</a>" * 100_000))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.latent.test_training import FAST, bank
@@ -15,7 +16,8 @@ from tests.latent.test_training import FAST, bank
 from treegauge.cli._group import treegauge
 from treegauge.engines.workers import Processes
 from treegauge.errors import TooLong, TreegaugeError
-from treegauge.grammar.latent.latent_model import LatentModel, save_latent
+from treegauge.grammar.latent.latent_model import LatentModel, load_latent, save_latent
+from treegauge.grammar.training_sentences import hold_out_by_words, sentence_hashes
 from treegauge.learning.latent.latent_training import train_latent
 from treegauge.parsing.latent.latent_forest import LatentForest
 
@@ -47,9 +49,6 @@ def test_parse_in_every_way_gives_the_same_trees(folder: Path) -> None:
     assert "search error: the best tree was lost in 0 of" in said
     assert run(folder, "parse", "m.model", "words.txt", "--jobs", "2")[0] == plain
     assert run(folder, "parse", "m.model", "words.txt", "--engine", "local:2")[0] == plain
-    (folder / "out.mrg").write_text(plain.splitlines()[0] + "\n", "utf-8")
-    run(folder, "parse", "m.model", "words.txt", "-o", "out.mrg", "--resume")
-    assert (folder / "out.mrg").read_text("utf-8") == plain
 
 
 def test_sentences_that_exact_parsing_has_to_prune_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,11 +86,20 @@ def test_a_long_file_is_parsed_by_processes(folder: Path, monkeypatch: pytest.Mo
     assert not opened
     assert run(folder, "parse", "m.model", "long.txt", "--jobs", "2")[0] == plain
     assert opened == [2]
-    (folder / "out.mrg").write_text("".join(f"{line}\n" for line in plain.splitlines()[:2]), "utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr("treegauge.cli.parse._records", interrupted)
+        run(folder, "parse", "m.model", "long.txt", "--jobs", "2", "-o", "out.mrg", code=1)
+    assert (folder / "out.mrg").read_text("utf-8").count("\n") == 2
     _, said = run(folder, "parse", "m.model", "long.txt", "--jobs", "2", "-o", "out.mrg", "--resume")
     assert (folder / "out.mrg").read_text("utf-8") == plain
     assert "7 sentences after 2 done before" in said
-    assert len(opened) == 2
+    assert len(opened) == 3
+
+
+def interrupted(engine: Processes, found: Iterator[list[Any]]) -> Iterator[Any]:
+    with contextlib.closing(engine):
+        yield from next(found)[:2]
+        raise KeyboardInterrupt
 
 
 def test_kbest_and_posteriors(folder: Path) -> None:
@@ -149,3 +157,16 @@ def test_show_and_export(folder: Path) -> None:
     run(folder, "train", "--export", "m.model", "--level", "1", "-o", "level.txt")
     out, _ = run(folder, "parse", "level.txt", "words.txt")
     assert out.startswith("(TOP (S-")
+
+
+def test_held_out_trees_are_not_among_the_sentences_of_the_model(folder: Path) -> None:
+    trees = bank()
+    (folder / "bank.mrg").write_text("".join(f"{tree}\n" for tree in trees), "utf-8")
+    quickly = ("--grammars", "1", "--rounds", "0", "--no-tune")
+    _, said = run(folder, "train", "bank.mrg", "-o", "rest.model", *quickly, "--hold-out", "0.3")
+    rest, held = hold_out_by_words(trees, 0.3)
+    assert f"{len(rest)} trees, {len(held)} held out" in said
+    assert load_latent(folder / "rest.model").sentences.tolist() == sentence_hashes(rest).tolist()
+    assert not np.isin(sentence_hashes(held), load_latent(folder / "rest.model").sentences).any()
+    run(folder, "train", "bank.mrg", "-o", "all.model", *quickly)
+    assert load_latent(folder / "all.model").sentences.tolist() == sentence_hashes(trees).tolist()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,7 +56,10 @@ def test_exact_cases(case: dict[str, Any]) -> None:
         total = total_of(rows)
         assert_rates(metric.rates(total), "", expected[f"{key}_{side}"])
         if matching == "edges" and "sizes_1_3" in expected:
-            assert_rates(metric.rates(total), "_1-3", expected["sizes_1_3"])
+            # The cases divide by 3 also where the largest gold tree is smaller; a tree against itself would have less than 1.
+            most = min(3, expected["match_gold"]["M"])
+            whole = {name: str(Fraction(rate) * Fraction(3, most)) for name, rate in expected["sizes_1_3"].items()}
+            assert_rates(metric.rates(total), "_1-3", whole)
             assert_rates(metric.rates(total), "_1", expected["alpha_1"])
             assert_rates(Freval(alpha="halving").rates(total), "", expected["alpha_halving"])
             largest = expected["match_gold"]["M"]
@@ -82,13 +86,45 @@ def test_one_wrong_label_spoils_every_fragment_through_it() -> None:
     assert [(size.gold, size.test, size.matched) for size in sizes] == [(4, 4, 3), (3, 3, 1), (2, 2, 0), (1, 1, 0)]
 
 
-def test_edges_are_symmetric_and_published_is_not() -> None:
-    flat = "(S (A (N a)) (B (N b)) (C (N c)) (D (N d)))"
-    deep = "(S (A (N a)) (X (B (N b)) (X (C (N c)) (D (N d)))))"
+def test_the_largest_gold_tree_sets_the_scale() -> None:
+    """Fragments match in both directions with `edges`, but only rates of size 1 are the same for exchanged trees."""
+    flat = "(S (A (N a)) (B (N b)))"
+    deep = "(S (A (N a)) (X (B (N b))))"
     edges, published = Freval("edges"), Freval("published")
+    one, other = score(flat, deep, edges), score(deep, flat, edges)
+    assert (one["flr"], one["flp"]) == pytest.approx(((1 + 1 / 2) / 3, (3 / 4 + 1 / 3) / 3))
+    assert (other["flr"], other["flp"]) == pytest.approx(((3 / 4 + 1 / 3) / 4, (1 + 1 / 2) / 4))
+    assert one["f1_1"] == other["f1_1"] == pytest.approx(6 / 7)
+    assert one["f1_1-15"] == one["f1"] != pytest.approx(other["f1_1-15"])
+    assert edges.counterpart("flr_1") == "flp_1"
+    assert edges.counterpart("f1_1-15") is edges.counterpart("f1") is None
+    flat, deep = "(S (A (N a)) (B (N b)) (C (N c)) (D (N d)))", "(S (A (N a)) (X (B (N b)) (X (C (N c)) (D (N d)))))"
     assert score(flat, deep, edges)["flr"] == pytest.approx((1 + 1 / 4) / 5)
-    assert score(flat, deep, edges)["f1_1-15"] == pytest.approx(score(deep, flat, edges)["f1_1-15"])
     assert score(flat, deep, published)["f1"] > 3 * score(deep, flat, published)["f1"]
+
+
+@pytest.mark.parametrize(
+    "options", ["", ":halving", ":sparsity", ":geometric", ":0.5,0.3,0.2", ":0.5,0.3,0.2:geometric", ":published"]
+)
+def test_a_tree_against_itself_has_100_in_every_range(options: str) -> None:
+    result = treegauge.score([GOLD, "(X (N a))"], [GOLD, "(X (N a))"], f"freval{options}")
+    assert result.rates == pytest.approx(dict.fromkeys(result.rates, 1.0))
+    metric = find_metric(f"freval{options}")
+    sums = metric.float_columns([result.rows])[0][0].sum(axis=0, keepdims=True)
+    assert metric.rates_of_sums(sums) == pytest.approx(np.ones((1, len(metric.rate_names))))
+
+
+def test_given_weights_are_those_of_the_range() -> None:
+    """Recalls 3/4, 1/3, 0, 0 by size: the weights of a range are divided by their sum, and without weights there is no rate."""
+    rates = score(GOLD, TEST, Freval(alpha=(0.5, 0.3, 0.2), ranges=(1, 2, 0)))
+    expected = [3 / 4, (5 * 3 / 4 + 3 * 1 / 3) / 8, 0.5 * 3 / 4 + 0.3 * 1 / 3]
+    assert [rates["flr_1"], rates["flr_1-2"], rates["flr"]] == pytest.approx(expected)
+    for mean in ("linear", "geometric"):
+        metric = Freval(alpha=(0.0, 1.0), mean=mean, ranges=(1, 2))
+        rates = score(GOLD, TEST, metric)
+        assert [math.isnan(rates[name]) for name in ("flr_1", "flp_1", "f1_1", "f1_1-2")] == [True, True, True, False]
+        columns, _ = metric.float_columns([treegauge.score(GOLD, TEST, metric).rows])
+        assert metric.rates_of_sums(columns[0])[0] == pytest.approx([rates[name] for name in metric.rate_names], nan_ok=True)
 
 
 def test_redundant_nodes_do_not_count_in_the_papers_cleaning() -> None:
@@ -107,6 +143,9 @@ def test_options_by_name_and_their_errors() -> None:
         find_metric("freval:edge")
     with pytest.raises(UsageError, match="sum to 1"):
         Freval(alpha=(0.5, 0.4))
+    for alpha in ((), (1.5, -0.5), (math.nan, 1.0)):
+        with pytest.raises(UsageError, match="0 or more"):
+            Freval(alpha=alpha)
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=8), st.data())

@@ -236,7 +236,7 @@ def test_has_a_preset_of_its_own(name: str) -> None:
 
 @every_metric
 @few_examples
-@given(treebank_pairs())
+@given(treebank_pairs().filter(lambda banks: len(banks[0]) > 0))
 def test_a_total_may_be_plain_numbers_and_lists(name: str, banks: Banks) -> None:
     evaluator = treegauge.evaluator(name, "none")
     result = evaluator.score(*banks)

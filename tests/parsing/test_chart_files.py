@@ -103,7 +103,7 @@ def test_one_null_label_may_stand_alone(tmp_path: Path) -> None:
         ({"labels": np.array(["a", "b"]), "scores.0": np.zeros((2, 2, 1))}, "chart 1: scores of shape (2, 2, 1) need 1 labels"),
         ({"labels": np.array(["a"]), "scores.0": np.zeros((2, 2, 1)), "words": np.array([], np.str_)}, "words has 0 lines"),
         ({"labels": np.array(["a"]), "scores.0": np.zeros((2, 2, 1)), "convention": np.array("open")}, "convention is 'open'"),
-        ({"labels": np.array([{}], object), "scores.0": np.zeros((2, 2, 1))}, "array 'labels' cannot be read"),
+        ({"labels": np.array([{}], object), "scores.0": np.zeros((2, 2, 1))}, "with an array 'labels'"),
         ({"labels": np.array("a"), "scores.0": np.zeros((2, 2, 1))}, "array 'labels' must have one string for each entry"),
         ({**ONE, "words": np.array("a b")}, "array 'words' must have one string for each entry"),
         ({**ONE, "words": np.array([["a", "b"]])}, "array 'words' must have one string for each entry"),
@@ -138,8 +138,16 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     for name in ("text.npz", "one.npy"):
         with pytest.raises(FormatError):
             list(read_charts(tmp_path / name))
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="No such file"):
         list(read_charts(tmp_path / "nothing.npz"))
+
+
+def test_zeros_that_unpack_to_a_gigabyte_are_refused_unread(tmp_path: Path) -> None:
+    """An archive that declares 200 times its size is refused by what it declares."""
+    path = tmp_path / "zeros.npz"
+    cast(Any, np).savez_compressed(path, scores=np.zeros((1, 3000, 3000, 1)), lengths=np.array([3000]), labels=np.array(["X"]))
+    with pytest.raises(FormatError, match=r"it unpacks to 72,\d+,\d+ bytes, [\d,]+ times its size: refused"):
+        next(read_charts(path))
 
 
 def test_decode(charts: str, tmp_path: Path) -> None:

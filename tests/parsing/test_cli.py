@@ -68,16 +68,83 @@ def test_json_kbest_and_posteriors(catalan: str) -> None:
     assert (second["fallback"], second["tree"], second["log_probability"]) == (True, "(X-FALLBACK b)", None)
 
 
-def test_a_killed_run_resumes_to_the_same_file(catalan: str, tmp_path: Path) -> None:
-    sentences = tmp_path / "sentences.txt"
-    sentences.write_text("".join("a " * n + "\n" for n in range(1, 9)))
+KILLED = """
+import os, sys, treegauge.cli.parse as parse
+made = parse.parse_record
+def record(job, number, parsed):
+    if number == 5:
+        raise KeyboardInterrupt
+    return made(job, number, parsed)
+parse.parse_record = record
+from treegauge.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def killed(catalan: str, tmp_path: Path) -> tuple[str, ...]:
+    """The arguments of a run that was interrupted after five sentences."""
+    (tmp_path / "s.txt").write_text("".join("a " * n + "\n" for n in range(1, 9)))
+    command = ("parse", catalan, str(tmp_path / "s.txt"), "-o", str(tmp_path / "part.mrg"))
+    done = subprocess.run([sys.executable, "-c", KILLED, *command, "--jobs", "1"], capture_output=True, text=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert (tmp_path / "part.mrg").read_text().count("\n") == 5
+    return command
+
+
+def test_an_interrupted_run_resumes_to_the_same_file(killed: tuple[str, ...], tmp_path: Path) -> None:
     whole, part = tmp_path / "whole.mrg", tmp_path / "part.mrg"
-    assert run("parse", catalan, str(sentences), "-o", str(whole)).returncode == 0
-    part.write_bytes(whole.read_bytes()[:-40])
-    done = run("parse", catalan, str(sentences), "-o", str(part), "--resume")
+    assert run(*killed[:-1], str(whole)).returncode == 0
+    part.write_bytes(part.read_bytes() + b"(S (S")
+    done = run(*killed, "--resume")
     assert done.returncode == 0, done.stderr
-    assert "done before" in done.stderr
+    assert "3 sentences after 5 done before" in done.stderr
     assert part.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["catalan.pcfg", "part.mrg", "s.txt", "whole.mrg"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("s.txt", "what differs: file"),
+        ("catalan.pcfg", "what differs: grammar"),
+        ("--objective", "what differs: objective"),
+        ("part.mrg", "record 2 is of another sentence"),
+        ("part.mrg.checkpoint", "not an unfinished run"),
+        ("damage", "not a readable checkpoint"),
+    ],
+)
+def test_another_run_is_not_resumed(killed: tuple[str, ...], tmp_path: Path, change: str, message: str) -> None:
+    more: list[str] = []
+    if change == "s.txt":
+        (tmp_path / "s.txt").write_text("".join("a " * n + "\n" for n in range(1, 10)))
+    elif change == "catalan.pcfg":
+        (tmp_path / "catalan.pcfg").write_text('S -> S S [.25] | "a" [.75]\n')
+    elif change == "--objective":
+        more = ["--objective", "labelled-recall"]
+    elif change == "part.mrg":
+        (tmp_path / "part.mrg").write_text("(S a)\n(S b)\n")
+    elif change == "damage":
+        (tmp_path / "part.mrg.checkpoint").write_text("[3")
+    else:
+        (tmp_path / "part.mrg.checkpoint").unlink()
+    before = (tmp_path / "part.mrg").read_bytes()
+    done = run(*killed, "--resume", *more)
+    assert done.returncode == (3 if change == "damage" else 2), done.stderr
+    assert message in done.stderr
+    assert "--resume" in done.stderr
+    assert (tmp_path / "part.mrg").read_bytes() == before
+
+
+def test_standard_input_with_other_words_is_not_resumed(catalan: str, tmp_path: Path) -> None:
+    command = ("parse", catalan, "-", "-o", str(tmp_path / "part.jsonl"), "--format", "jsonl", "--jobs", "1")
+    text = "".join("a " * n + "\n" for n in range(1, 9))
+    begin = [sys.executable, "-c", KILLED, *command]
+    assert subprocess.run(begin, capture_output=True, text=True, input=text, check=False).returncode == 130
+    other = run(*command, "--resume", text=text.replace("a a \n", "a b \n", 1))
+    assert (other.returncode, "record 2 is of another sentence" in other.stderr) == (2, True)
+    same = run(*command, "--resume", text=text)
+    assert "3 sentences after 5 done before" in same.stderr
 
 
 def test_other_inputs(tmp_path: Path) -> None:

@@ -120,7 +120,8 @@ def no_repeats(tree: Tree) -> bool:
 @st.composite
 def truths(draw: st.DrawFn) -> tuple[Forest, Truth]:
     labelling = draw(st.sampled_from(LABELLINGS))
-    grammar = draw(pcfgs(unary=True)).with_labels(lambda symbol: labelling.get(symbol, symbol))
+    longest = draw(st.sampled_from([2, 4]))
+    grammar = draw(pcfgs(unary=True, longest=longest)).with_labels(lambda symbol: labelling.get(symbol, symbol))
     words = draw(sentences(4))
     forest = Forest(grammar, words)
     assume(forest.has_parse and forest.n_parses <= 300)

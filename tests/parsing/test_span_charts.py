@@ -274,6 +274,20 @@ def test_a_root_that_only_stands_in_counts_nowhere() -> None:
     assert empty.log_probability(whole) == pytest.approx(-6.0 - empty.log_partition)
 
 
+@pytest.mark.parametrize("filling", [np.inf, -np.inf, np.nan, 1e308, 7.0])
+@pytest.mark.parametrize("kind", ["potentials", "posteriors"])
+@pytest.mark.parametrize("null", [None, 0])
+def test_scores_below_the_diagonal_have_no_effect(filling: float, kind: Any, null: int | None) -> None:
+    scores = np.random.default_rng(1).dirichlet([1] * 4, size=(4, 4))[:, :, :3]
+    other = scores.copy()
+    other[np.tril_indices(4, -1)] = filling
+    one, two = (SpanChart(each, kind=kind, null=null, root=null is None) for each in (scores, other))
+    assert two.argmax() == one.argmax()
+    assert np.array_equal(two.scores, one.scores)
+    if kind == "potentials":
+        assert (two.log_partition, two.kbest(3)) == (one.log_partition, one.kbest(3))
+
+
 def test_temperature_divides_scores() -> None:
     scores = scores_of(4, 2, 1)
     assert np.allclose(marginals(scores, null=0, temperature=4.0).posterior, marginals(scores / 4, null=0).posterior)

@@ -92,7 +92,7 @@ def test_the_name_with_a_treebank_is_the_option() -> None:
     assert by_name.signature == by_option.signature
     assert "|preset:default+negra@" in str(by_name.signature)
     assert Signature.parse(str(by_name.signature)) == by_name.signature
-    with pytest.raises(UnknownName, match="alpino, ctb"):
+    with pytest.raises(UnknownName, match="alpino, cess, ctb"):
         treegauge.score(gold, gold, treebank="nagra")
 
 

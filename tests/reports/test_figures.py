@@ -15,15 +15,16 @@ from report_helpers import GOLD, SYSTEMS
 import treegauge
 from treegauge.cli import main
 from treegauge.errors import UnknownName
+from treegauge.reports.comparison_figures import differences_figure
 from treegauge.reports.figures import COLOURS, Figure, Series, figure_svg, fragment_figures
 from treegauge.reports.plots import write_figure
 from treegauge.reports.report_contents import report_figures
 from treegauge.significance import CompareOptions
 from treegauge.trees.drawing.marks import ems
 
-FIGURES = [
-    figure for found in report_figures(treegauge.report(GOLD, SYSTEMS, CompareOptions(rounds=20))).values() for figure in found
-]
+REPORT = treegauge.report(GOLD, SYSTEMS, CompareOptions(rounds=20))
+FIGURES = [figure for found in report_figures(REPORT).values() for figure in found]
+FIGURES += [differences_figure(REPORT.comparison)] if "differences" not in [figure.name for figure in FIGURES] else []
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
@@ -63,6 +64,19 @@ def test_no_text_of_a_chart_leaves_it_or_touches_another(figure: Figure, width: 
     assert all(left >= -1 and right <= width + 1 for _, left, right in boxes)
     for (y, _, end), (other, start, _) in zip(sorted(boxes), sorted(boxes)[1:], strict=False):
         assert y != other or end <= start + 1
+
+
+def test_long_names_stand_above_the_rows_of_a_forest_plot_uncut() -> None:
+    short, long = "f1", f"f1: {'a very long name ' * 3}\N{MINUS SIGN} {'another long name ' * 3}end"
+    series = Series("difference", [0.01, -0.02], [-0.01, -0.03], [0.03, -0.01], dots=[[0.005, 0.015], []])
+    for width in (940.0, 340.0):
+        picture = figure_svg(Figure("f", "forest", "Differences", [short, long], [series], "points", percent=True), width)
+        assert long in picture
+        assert picture.count('class="dot"') == 2
+        assert picture.count('class="zero"') == 1
+    assert "1.00 [-1.00, 3.00]" in figure_svg(Figure("f", "forest", "Differences", [short, long], [series], percent=True))
+    empty = Figure("f", "forest", "Differences", [], [Series("difference", [], [], [])])
+    assert "no data" in figure_svg(empty)
 
 
 def test_ten_systems_have_ten_colours_and_markers() -> None:

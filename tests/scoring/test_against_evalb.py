@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,14 @@ import treegauge
 from treegauge import Tree, Treebank, alignment
 from treegauge.alignment.brackets import Brackets
 from treegauge.metrics.evalb import ERROR, SKIP, VALID, score_lines
+from treegauge.metrics.evalb.program import evalb
 from treegauge.metrics.matching import partners
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, from_parameters, load_preset
 from treegauge.presets.prm import Parameters, parse_prm
 from treegauge.reports.scores import evalb_layout
+from treegauge.scoring import evaluation
+from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.testing.strategies import treebank_pairs, trees_over
 from treegauge.trees.tree import Child
 
@@ -68,6 +72,7 @@ def parameters(draw: st.DrawFn) -> Parameters:
 
     equal = draw(st.lists(st.tuples(st.sampled_from(LABELS[:6]), st.sampled_from(LABELS[:6])), max_size=3))
     return Parameters(
+        max_error=draw(st.integers(-2, 2)),
         labelled=draw(st.booleans()),
         cutoff_length=draw(st.integers(0, 7)),
         delete_labels=some((*TAGS, "TOP", "NP")),
@@ -96,6 +101,45 @@ def test_what_evalb_would_do_is_what_evalb_does(pairs: list[tuple[Tree, Tree]], 
     valid = [result for result in results if result.status == VALID]
     assert ours.evalb.matched == sum(result.matched for result in valid)
     assert (ours.evalb.gold, ours.evalb.test) == (sum(result.gold for result in valid), sum(result.test for result in valid))
+    errors = [result.id for result in results for _ in result.messages]
+    stops = [number for k, number in enumerate(errors, 1) if k - 1 > chosen.max_error]
+    assert ours.evalb.stops_at == (stops[0] if stops else None)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_where_evalb_stops_is_said(stream: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its error number MAX_ERROR + 2 EVALB stops without an F-measure, also in files that kernels count."""
+    monkeypatch.setattr(evaluation, "SMALLEST_BYTES", 0)
+    gold, wrong = "(TOP (S (NP (NN a)) (, ,) (VP (VB b))))\n", "(TOP (S (NP (NN a)) (NN ,) (VP (VB b))))\n"
+    for n_wrong in (11, 12, 30):
+        rows = [gold] * 20 + [wrong, gold] * n_wrong
+        (tmp_path / "gold").write_text(gold * len(rows))
+        (tmp_path / "test").write_text("".join(rows))
+        messages = BytesIO()
+        code = evalb(["-p", "collins", str(tmp_path / "gold"), str(tmp_path / "test")], BytesIO(), messages)
+        found = treegauge.score(tmp_path / "gold", tmp_path / "test", stream=stream).evalb
+        assert found is not None
+        assert found.stops_at == (int(messages.getvalue().splitlines()[-1].split()[0]) if code else None)
+        dropped = f"drop {n_wrong} of these {len(rows)} sentences and print FMeasure 100.00."
+        stop = f"stop at sentence {found.stops_at} (MAX_ERROR 10) and print no FMeasure; without that limit it would "
+        assert str(found) == f"EVALB with collins.prm would {stop if code else ''}{dropped}"
+        assert EvalbOutcome.from_dict(found.to_dict()) == replace(found, failures=())
+
+
+def test_roots_that_evalb_counts_are_named() -> None:
+    gold, test = "(ROOT (S (NP (NN a)) (VP (VB b))))", "(TOP (S (NP (NN a)) (VP (VB b))))"
+    for one, other, said in (
+        (gold, test, "; it counts ROOT in gold, which this score does not."),
+        (test, gold, "; it counts ROOT in the parses, which this score does not."),
+        (
+            gold,
+            "( (S (NP (NN a)) (VP (VB b))))",
+            "; it counts ROOT in gold and brackets without a label in the parses, which this score",
+        ),
+        (test, test, "FMeasure 100.00."),
+    ):
+        assert said in str(treegauge.score(one, other).evalb)
+    assert "it counts" not in str(treegauge.score(gold, test, preset="collins").evalb)
 
 
 @settings(max_examples=40)

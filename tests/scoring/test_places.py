@@ -107,7 +107,7 @@ def test_blocks_that_were_counted_are_forgotten(tmp_path: Path) -> None:
     alive: list[int] = []
 
     def count_blocks(_: int) -> None:
-        alive.append(sum(isinstance(one, Treebank) for one in gc.get_objects()))
+        alive.append(sum(type(one) is Treebank for one in gc.get_objects()))
 
     treegauge.score(path, path, trees=False, progress=count_blocks)
     assert len(alive) > 50

@@ -10,7 +10,7 @@ import pytest
 from significance_rows import careless, own_treebank
 
 from treegauge import alignment
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import InputError, MismatchError, UnknownName, UsageError
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, brackets_to_judge
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
@@ -243,7 +243,7 @@ def test_wrong_requests_are_refused() -> None:
     with pytest.raises(UnknownName, match="metric"):
         compare(BANK, {"one": GOOD, "two": POOR}, CompareOptions(metrics=("parsevil",)))
     empty = Treebank.from_trees([])
-    with pytest.raises(MismatchError, match="no sentence"):
+    with pytest.raises(InputError, match="no trees in gold"):
         compare(empty, {"one": empty, "two": empty})
 
 

@@ -143,8 +143,8 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return longest[::-1]
 
 
-_LARGEST_TABLE = 1 << 27
-"""The largest table of token pairs that is computed; real sentences need less, and longer ones are taken to share nothing."""
+LARGEST_TABLE = 1 << 24
+"""The largest table of token pairs that is computed; real sentences need less, and longer ones are not aligned."""
 
 
 def shared_tokens(same: Mask) -> tuple[Int64, Int64]:
@@ -156,8 +156,6 @@ def shared_tokens(same: Mask) -> tuple[Int64, Int64]:
     [[1, 2], [1, 3]]
     """
     n_gold, n_test = same.shape
-    if n_gold * n_test > _LARGEST_TABLE:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     # most[i, k]: how many tokens can be shared from gold token i and test token k on.
     most = np.zeros((n_gold + 1, n_test + 1), dtype=np.int32)
     for i in range(n_gold - 1, -1, -1):
@@ -366,6 +364,8 @@ class _Aligner:
             bank.word[bank.token_offset[number] : bank.token_offset[number + 1]]
             for bank, number in ((self.gold, sentence), (self.test, partner))
         )
+        if len(ours) * len(theirs) > LARGEST_TABLE:
+            return Fit.TEXT_DIFFERS
         same = self._are_same(np.repeat(ours, len(theirs)), np.tile(theirs, len(ours))).reshape(len(ours), len(theirs))
         self.shared[sentence] = shared_tokens(same)
         return Fit.EDITED if len(self.shared[sentence][0]) else Fit.TEXT_DIFFERS
@@ -408,6 +408,8 @@ class _Aligner:
             cause = cause_of_difference(gold, test) if self.match_words == "exact" else ""
         place = self.gold.place(sentence)
         if sentence not in self.shared:
+            too_long = self.edit and len(gold) * len(test) > LARGEST_TABLE
+            what += f"; {len(gold):,} and {len(test):,} words are too many to align by edit distance" if too_long else ""
             return Note(sentence, "text-differs", place, what, MISSED, cause)
         n_shared = len(self.shared[sentence][0])
         said = f"aligned by edit distance: {n_shared} of {len(gold)} gold and {len(test)} test words are shared"

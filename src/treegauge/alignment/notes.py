@@ -4,8 +4,9 @@ A cause is the one difference in writing without which two sentences would match
 (:data:`treegauge.alignment.words.MATCH_WORDS`) that ignores it. The tags of a parse can be the cause too: a word tagged as a trace
 is not compared, and a trace tagged as a word is.
 
-Remarks are notes of the kinds in :data:`REMARKS`. They concern no single sentence: the words of the parses differ from those of the
-gold trees, or their tags carry no information.
+Remarks are notes of the kinds in :data:`REMARKS`. They concern no single sentence: the words, tags, labels or roots of the parses
+are not those of the gold trees. The command line prints them, and in Python they are issued as a
+:class:`~treegauge.errors.TreegaugeWarning`, together with the :func:`misfits` that make a command fail.
 """
 
 from __future__ import annotations
@@ -13,15 +14,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from treegauge.alignment.words import is_unknown_word, loose_word, matched_word, plain_word
+from treegauge.presets import Preset
+from treegauge.presets.treebanks import TRACES
 from treegauge.tables import number_of
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Int32, Int64, Treebank
+
+if TYPE_CHECKING:
+    from treegauge.alignment.pairing import Pair
 
 MISSED = "its gold brackets count as missed"
 LEFT_OUT = "it is left out"
@@ -33,9 +39,10 @@ class Note(NamedTuple):
     * ``sentence``: the number of the gold sentence, from 0; -1 for a test sentence without a gold sentence.
     * ``kind``: ``characters`` (its tokens were aligned by characters), ``text-differs``, ``edited`` (its words differ and were
       aligned by edit distance), ``no-parse``, ``missing``, ``extra``, ``broken`` (a test tree that cannot be read), ``repaired``,
-      ``evalb`` (a message of EVALB), ``punctuation`` (of another treebank), or one of :data:`REMARKS`.
-    * ``cause``: why words differ, which is a key of :data:`CAUSES`, ``tags`` if a tag hides a word, ``traces`` if traces count as
-      words, or empty; for a broken tree, ``unrepaired`` if no repair was tried.
+      ``evalb`` (a message of EVALB), ``punctuation`` (of another treebank), ``misfit``, or one of :data:`REMARKS`.
+    * ``cause``: why words or labels differ, which is a key of :data:`CAUSES`, ``tags`` if a tag hides a word, ``traces`` if traces
+      count as words, ``features`` if labels have more than a category, or empty; for a broken tree, ``unrepaired`` if no repair was
+      tried.
     """
 
     sentence: int
@@ -176,54 +183,97 @@ def trace_as_word(gold: Sequence[str], test: Sequence[str], tags: Sequence[str])
     return f"the parse has {test[traces[0]]!r} {shown}, which is written as a trace, and gold has no such word"
 
 
-REMARKS = ("all-words", "all-tags")
+REMARKS = ("all-words", "all-tags", "labels", "root", "exchanged")
 """The kinds of note on all parses together."""
 
 _DIFFERS = ("text-differs", "edited")
 _UNPARSED = ("no-parse", "broken", "missing")
 _FEW = 2
 _MANY = 0.05
+_LEAST_PHRASES = 5
+"""Labels of fewer phrases may differ by chance."""
+_LEAST_ROOTS = 3
 _EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) say nothing"
 
 
-@dataclass
-class TagUse:
-    """The tags and phrase labels of some trees, the number of words, and how many of them have a tag."""
+RootNumbers = Counter[tuple[int, int]]
 
-    tags: set[str] = field(default_factory=set[str])
-    phrases: set[str] = field(default_factory=set[str])
+
+@dataclass
+class LabelUse:
+    """The numbers of tags, of phrase labels, and of roots with the label of their only child (empty: there are several children,
+    or none), in some trees; the number of words, and how many of them have a tag."""
+
+    tags: Counter[str] = field(default_factory=Counter[str])
+    phrases: Counter[str] = field(default_factory=Counter[str])
+    roots: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     words: int = 0
     tagged: int = 0
+
+    @classmethod
+    def of_counts(cls, labels: Sequence[str], tags: Int64, nodes: Int64, roots: RootNumbers, words: int) -> LabelUse:
+        """The use of labels, given how many tags and nodes have each of them; a tag is a node over its one word."""
+        names = [{labels[k]: int(counts[k]) for k in np.flatnonzero(counts > 0).tolist()} for counts in (tags, nodes - tags)]
+        named = {(labels[root], labels[child] if child >= 0 else ""): count for (root, child), count in roots.items()}
+        return cls(Counter(names[0]), Counter(names[1]), Counter(named), words, int(tags.sum()))
 
     def add(self, bank: Treebank) -> None:
         """Add the trees of a block."""
         tags = np.bincount(bank.tag + 1, minlength=len(bank.labels) + 1)[1:]
         nodes = np.bincount(bank.label, minlength=len(bank.labels))
-        self.words += bank.n_tokens
-        self.tagged += int(tags.sum())
-        # Each tag is a node over its one word, so a label that more nodes than words have is a phrase label.
-        for found, counts in ((self.tags, tags), (self.phrases, nodes - tags)):
-            found.update(bank.labels[number] for number in np.flatnonzero(counts).tolist())
+        roots = root_numbers(bank.label, bank.start, bank.end, bank.node_offset)
+        self.merge(LabelUse.of_counts(bank.labels, tags, nodes, roots, bank.n_tokens))
 
-    def merge(self, other: TagUse) -> None:
-        """Add the tags, labels and numbers of other trees."""
-        self.tags |= other.tags
-        self.phrases |= other.phrases
+    def merge(self, other: LabelUse) -> None:
+        """Add the labels and numbers of other trees."""
+        self.tags += other.tags
+        self.phrases += other.phrases
+        self.roots += other.roots
         self.words += other.words
         self.tagged += other.tagged
 
 
-def remarks_on_parses(notes: Sequence[Note], n_gold: int, gold: TagUse, test: TagUse) -> list[Note]:
-    """The remarks on a system's parses, given the notes on them, the number of gold sentences, and the tags of both sides."""
-    return [*_on_words(notes, n_gold), *_on_tags(gold, test)]
+def root_numbers(label: Int32, start: Int32, end: Int32, offset: Int64) -> RootNumbers:
+    """The number of trees with each root and its only child (-1: none), given columns of nodes and the first node of each tree."""
+    root = offset[:-1][np.diff(offset) > 0]
+    below = np.minimum(root + 1, len(label) - 1)
+    is_only = (np.diff(offset)[np.diff(offset) > 0] > 1) & (start[root] == start[below]) & (end[root] == end[below])
+    width = int(label.max(initial=0)) + 2
+    codes, counts = np.unique(label[root].astype(np.int64) * width + np.where(is_only, label[below] + 1, 0), return_counts=True)
+    pairs = ((code // width, code % width - 1) for code in codes.tolist())
+    return Counter(dict(zip(pairs, counts.tolist(), strict=True)))
 
 
-def notes_with_remarks(notes: Sequence[Note], gold: Treebank, test: Treebank) -> tuple[Note, ...]:
-    """The notes on sentences, and the remarks on all of them together."""
-    uses = TagUse(), TagUse()
+def remarks_on_parses(notes: Sequence[Note], n_gold: int, gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
+    """The remarks on a system's parses, given the notes on them, the number of gold sentences, and the labels of both sides."""
+    labels = _on_labels(gold, test, preset)
+    return [
+        *_on_words(notes, n_gold),
+        *_on_tags(gold, test),
+        *(labels or _on_roots(gold, test, preset)),
+        *_on_traces(notes, gold, test),
+    ]
+
+
+def notes_with_remarks(pair: Pair, gold: Treebank, test: Treebank) -> tuple[Note, ...]:
+    """The notes on the sentences of a pair, and the remarks on all of them together."""
+    uses = LabelUse(), LabelUse()
     for use, bank in zip(uses, (gold, test), strict=True):
         use.add(bank)
-    return (*notes, *remarks_on_parses(notes, len(gold), *uses))
+    return (*pair.alignment.notes, *remarks_on_parses(pair.alignment.notes, len(gold), *uses, pair.preset))
+
+
+def misfits(notes: Sequence[Note]) -> list[Note]:
+    """Notes on how many trees cannot be read, and how many sentences are missing or too many."""
+    broken = [note for note in notes if note.kind == "broken"]
+    missing, extra = (sum(note.kind == kind for note in notes) for kind in ("missing", "extra"))
+    found: list[Note] = []
+    if broken:
+        cause = "unrepaired" if any(note.cause for note in broken) else ""
+        found.append(Note(-1, "misfit", "", f"{number_of(len(broken), 'tree')} could not be read", "", cause))
+    if missing or extra:
+        found.append(Note(-1, "misfit", "", f"gold and test do not fit: {missing} missing, {extra} extra"))
+    return found
 
 
 def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
@@ -256,7 +306,7 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     return [Note(-1, "all-words", "", f"{said}; {fitting:,} would fit but for {CAUSES[cause][1]}", "", cause)]
 
 
-def _on_tags(gold: TagUse, test: TagUse) -> list[Note]:
+def _on_tags(gold: LabelUse, test: LabelUse) -> list[Note]:
     """A remark if no word of the parses has a tag, or all have the same tag, although the gold trees have several.
 
     In a tree without tags, a phrase over one word looks like a tag: then all tags are phrase labels, and none is a gold tag.
@@ -265,8 +315,8 @@ def _on_tags(gold: TagUse, test: TagUse) -> list[Note]:
         return []
     if len(test.tags) == 1 and test.tagged == test.words:
         return [Note(-1, "all-tags", "", f"all words of the parses have the tag {next(iter(test.tags))}; {_EFFECT}")]
-    phrases = {_category(label) for label in gold.phrases | test.phrases}
-    if {_category(tag) for tag in test.tags} <= phrases and test.tags.isdisjoint(gold.tags):
+    phrases = {_category(label) for label in (*gold.phrases, *test.phrases)}
+    if {_category(tag) for tag in test.tags} <= phrases and test.tags.keys().isdisjoint(gold.tags):
         lost = "; phrases over one word are taken for tags" if test.tagged else ""
         return [Note(-1, "all-tags", "", f"no word of the parses has a tag{lost}; {_EFFECT}")]
     return []
@@ -281,19 +331,89 @@ def _category(label: str) -> str:
     return re.split(r"(?<=.)[-=|]", label, maxsplit=1)[0] if not label.startswith("-") else label
 
 
+def _on_labels(gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
+    """A remark if most phrases of the parses have a label that no gold phrase has."""
+    ours, theirs = (_counted(use.phrases, preset) for use in (gold, test))
+    if not preset.labelled or min(ours.total(), theirs.total()) < _LEAST_PHRASES:
+        return []
+    known = {*ours, *(label for pair in preset.equal_labels for label in pair if not ours.keys().isdisjoint(pair))}
+    strange = Counter({label: count for label, count in theirs.items() if label not in known})
+    if 2 * strange.total() <= theirs.total():
+        return []
+
+    def is_why(change: Callable[[str], str]) -> bool:
+        alike = set(map(change, known))
+        return 2 * sum(count for label, count in strange.items() if change(label) in alike) > strange.total()
+
+    cause = next((cause for cause, change in _LABEL_CHANGES.items() if is_why(change)), "")
+    shown = [", ".join(label or "(none)" for label, _ in counts.most_common(3)) for counts in (strange, ours)]
+    what = f"{strange.total():,} of {number_of(theirs.total(), 'phrase')} of the parses have labels that gold does not have"
+    return [Note(-1, "labels", "", f"{what} ({shown[0]}; gold has {shown[1]})", "", cause)]
+
+
+_LABEL_CHANGES: dict[str, Callable[[str], str]] = {
+    "case": str.casefold,
+    "features": lambda label: re.split(r"(?<=.)[^\w$]", label, maxsplit=1)[0],
+}
+
+
+def _counted(labels: Mapping[str, int], preset: Preset) -> Counter[str]:
+    """The numbers of labels that a preset counts, as it compares them."""
+    found: Counter[str] = Counter()
+    for label, count in labels.items():
+        cut = preset.cut_label(label)
+        found[cut] += 0 if preset.deletes(cut) else count
+    return +found
+
+
+def _on_roots(gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
+    """A remark if nearly all parses, and hardly any gold trees, have one root that counts."""
+    ours, theirs = Counter[str](), Counter[str]()
+    for (root, _), count in test.roots.items():
+        theirs[preset.cut_label(root)] += count
+    for (root, child), count in gold.roots.items():
+        cut = preset.cut_label(root)
+        ours[preset.cut_label(child) if preset.deletes(cut) else cut] += count
+    label, count = theirs.most_common(1)[0] if theirs else ("", 0)
+    if not preset.labelled or count < _LEAST_ROOTS or count < (1 - _MANY) * theirs.total() or preset.deletes(label):
+        return []
+    if ours[label] > _MANY * ours.total() or gold.phrases[label] > _MANY * ours.total():
+        return []
+    of_all = f"{count:,} of {number_of(theirs.total(), 'parse')}"
+    return [Note(-1, "root", "", f"{of_all} have the root {label or '()'}, which gold does not have and which counts")]
+
+
+def _on_traces(notes: Sequence[Note], gold: LabelUse, test: LabelUse) -> list[Note]:
+    """A remark if the parses have traces, as a treebank has them, and gold has none; not if words are tagged as traces."""
+    ours, theirs = (sum(use.tags[tag] for tag in TRACES) for use in (gold, test))
+    if ours or theirs < max(_FEW, _MANY / 5 * test.words) or any(note.cause == "tags" for note in notes):
+        return []
+    return [Note(-1, "exchanged", "", f"{number_of(theirs, 'word')} of the parses, and no word of gold, are traces")]
+
+
 def with_advice(remark: Note) -> str:
     """A remark with advice on what to do.
 
     >>> with_advice(Note(-1, "all-words", "", "the words differ", "", "case"))
     'the words differ; give match_words="case"'
     """
-    if remark.kind != "all-words" or remark.cause == "tags":
-        return remark.text
-    if remark.cause == "traces":
-        return f"{remark.text}; take them out by the normalisation step traces, or choose a preset that leaves them out"
-    if remark.cause in CAUSES:
-        return f'{remark.text}; give match_words="{CAUSES[remark.cause][0]}"'
-    return (
-        f'{remark.text}; are they parses of the same text? match_words="length" compares lengths only, on_mismatch="edit" scores '
-        "the brackets over the words that both have"
-    )
+    advice = _ADVICE.get((remark.kind, remark.cause), _ADVICE.get((remark.kind, ""), ""))
+    if remark.kind == "all-words" and remark.cause in CAUSES:
+        advice = f'give match_words="{CAUSES[remark.cause][0]}"'
+    return f"{remark.text}; {advice}" if advice else remark.text
+
+
+_ADVICE = {
+    ("all-words", "tags"): "",
+    ("all-words", "traces"): "take them out by the normalisation step traces, or choose a preset that leaves them out",
+    ("all-words", ""): 'are they parses of the same text? match_words="length" compares lengths only, on_mismatch="edit" scores '
+    "the brackets over the words that both have",
+    ("labels", "case"): "they differ in capital and small letters: write both alike",
+    ("labels", "features"): "they differ in what follows the category: cut it off (normalisation steps features, functions), or "
+    "choose a preset that does",
+    ("labels", ""): "are they trees of one treebank's style? Unlabelled rates do not compare labels",
+    ("root", ""): "take it off by the normalisation step root, or choose a preset that deletes it",
+    ("exchanged", ""): "are gold and test exchanged?",
+    ("misfit", "unrepaired"): 'on_error="repair" reads those that can be repaired',
+}
+"""Advice, by the kind of a remark and its cause."""

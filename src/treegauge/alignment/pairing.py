@@ -171,16 +171,20 @@ class Pair:
 
     def require_continuous(self, purpose: str) -> None:
         """Refuse brackets with gaps; ``purpose`` begins the message, such as ``"FREVAL counts fragments of continuous trees"``."""
-        for side, brackets, origins in zip(("gold", "test"), (self.gold, self.test), self.origins, strict=True):
+        for side, brackets in (("gold", self.gold), ("test", self.test)):
             if brackets.blocks is not None:
                 row = int(brackets.blocks.row[0])
-                place = place_of(origins, int(self.index[int(brackets.sentence[row])]))
                 label = brackets.labels[int(brackets.label[row])] or "a node"
                 raise Discontinuous(
                     f"{purpose}, but {label} has a gap",
-                    path=f"{side} {place}" if place.startswith("tree ") else place,
+                    path=self.place(int(brackets.sentence[row]), side),
                     advice="Make the trees continuous first, by the normalisation step continuous:raise (or continuous:split).",
                 )
+
+    def place(self, row: int, side: str = "gold") -> str:
+        """The place of the gold or test tree of a row: its file and line, or its number."""
+        place = place_of(self.origins[side == "test"], int(self.index[row]))
+        return f"{side} {place}" if place.startswith("tree ") else place
 
     @property
     def matching_classes(self) -> Int32 | None:

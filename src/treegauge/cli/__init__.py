@@ -1,19 +1,21 @@
 """The command ``treegauge``: a module for each command, imported only when it runs (short commands share one).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check asked for failed; 2 usage;
-3 input cannot be read; 4 gold and test do not fit; 5 internal; 130 interrupted.
+3 input cannot be read; 4 gold and test do not fit; 5 internal; 130 interrupted, 143 by SIGTERM, 129 by SIGHUP.
 """
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import os
+import signal
 import sys
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import NoReturn
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, NoReturn, TextIO
 
 from treegauge.errors import TreegaugeError
 
@@ -30,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Explain what a metric measures.",
     "explain-difference": "Find the options that make two scores differ, and the effect of each.",
     "cite": "Print BibTeX for the paper behind a metric.",
+    "treebanks": "List the treebanks whose style of files is known, with an example each.",
     "validate": "List all errors of treebank files.",
     "convert": "Convert treebanks between formats.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
@@ -49,43 +52,151 @@ COMMANDS: dict[str, str] = {
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Run one command and exit with its code; no traceback ever reaches the user."""
-    stdout = sys.stdout
+    """Run one command and exit with its code; no traceback ever reaches the user, and a program that calls this stays as it was."""
+    before = gc.get_threshold(), warnings.formatwarning, sys.stdout, sys.stderr
     # Nearly all objects made at the start live to the end; collecting garbage as often as usual would take a seventh of the start.
     gc.set_threshold(200_000, 20, 20)
     # Our matrices are small: BLAS with several threads would mostly wait, and sum in an order that depends on the machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Trees are written as UTF-8 bytes; any other output must not fail on a terminal that lacks a character.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
     warnings.formatwarning = _warning_text
+    output, sys.stderr = _output(sys.stdout), _messages(sys.stderr)
+    sys.stdout = output
+    try:
+        code = _flushed(output, _code(args))
+    finally:
+        sys.stderr.flush()
+        gc.set_threshold(*before[0])
+        _, warnings.formatwarning, sys.stdout, sys.stderr = before
+        if isinstance(output, _Output) and before[2] is not None:
+            output.detach()
+    sys.exit(code)
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output on which a closed pipe stops no command that prints text, so that it gets to its exit code.
+
+    Trees are written as bytes: there the error is raised, so that a long command ends. Any character can be written, those that
+    the encoding lacks as escapes.
+    """
+
+    def __init__(self, buffer: BinaryIO, encoding: str | None = None, *, line_buffering: bool = False) -> None:
+        super().__init__(buffer, encoding, "backslashreplace", line_buffering=line_buffering)
+
+    def write(self, text: str, /) -> int:
+        with suppress(BrokenPipeError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(BrokenPipeError):
+            super().flush()
+
+
+class _Closed(io.FileIO):
+    """A stand-in for a closed standard output; it opens a file, so that no other file gets the number of standard output."""
+
+    def __init__(self) -> None:
+        super().__init__(os.devnull, "r")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        raise OSError(errno.EBADF, "standard output is closed")
+
+
+class _Messages(io.FileIO):
+    """Standard error: messages that cannot be written are dropped, so that no result is lost for them."""
+
+    def write(self, data: Any, /) -> int:
+        with suppress(OSError):
+            return super().write(data)
+        return len(data)
+
+
+def _output(stream: TextIO | None) -> TextIO:
+    if stream is None:
+        return _Output(io.BufferedWriter(_Closed()))
+    buffer: BinaryIO | None = getattr(stream, "buffer", None)
+    if buffer is None:  # standard output of a notebook
+        return stream
+    stream.flush()
+    return _Output(buffer, stream.encoding, line_buffering=bool(stream.line_buffering))
+
+
+def _messages(stream: TextIO | None) -> TextIO:
+    buffer = getattr(stream, "buffer", None)
+    raw = getattr(buffer, "raw", buffer)  # Python's option -u leaves out the buffer
+    if stream is not None and not isinstance(raw, io.FileIO):
+        return stream
+    raw = _Messages(os.open(os.devnull, os.O_WRONLY) if raw is None else raw.fileno(), "w", closefd=stream is None)
+    encoding = None if stream is None else stream.encoding
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
+
+
+def _code(args: Sequence[str] | None) -> str | int | None:
+    """Run one command and return its exit code, after the message of an error is shown."""
+    stdout = sys.stdout
     try:
         code = _run(args)
-        sys.stdout.flush()
+        stdout.flush()
+        return code
     except SystemExit as stop:
         # On a closed pipe, click replaces stdout and exits with 1, which here would mean that a check failed.
-        _exit(stop.code if sys.stdout is stdout else 0)
-    except KeyboardInterrupt:
-        _print_error("interrupted")
-        _exit(130)
+        return stop.code if sys.stdout is stdout else 0
+    except KeyboardInterrupt as error:
+        return _interrupted(error)
     except TreegaugeError as error:
         _print_error(str(error))
-        _exit(error.exit_code)
+        return error.exit_code
     except BrokenPipeError:
-        _exit(0)
+        return 0
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         _print_error(f"{name}{error.strerror or error}")
-        _exit(3)
+        return 3
     except MemoryError:
         _print_error(
             "out of memory: give it less at once (a smaller file, shorter sentences), or --stream where the command has it"
         )
-        _exit(5)
+        return 5
     except Exception as error:
-        _exit(_code_of(error))
-    _exit(code)
+        return _code_of(error)
+
+
+def _interrupted(error: BaseException | None) -> int:
+    number = error.number if isinstance(error, _Signal) else signal.SIGINT
+    _print_error("interrupted" if number == signal.SIGINT else f"interrupted by {signal.Signals(number).name}")
+    return 128 + number
+
+
+class _Signal(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, after which a command ends as after Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__()
+
+
+@contextmanager
+def _ending_by_signals() -> Generator[None]:
+    """A context in which SIGTERM and SIGHUP raise an exception; not if they are ignored (``nohup``) or a program handles them."""
+
+    def stop(number: int, frame: object) -> None:
+        signal.signal(number, signal.SIG_IGN)  # a second one would stop what is done at the end
+        raise _Signal(number)
+
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in ours:
+            with suppress(ValueError):  # only the main thread may
+                signal.signal(number, stop)
+        yield
+    finally:
+        for number in ours:
+            with suppress(ValueError):
+                signal.signal(number, signal.SIG_DFL)
 
 
 _text_of_others = warnings.formatwarning
@@ -108,8 +219,9 @@ def _run(args: Sequence[str] | None) -> int:
         return evalb(words[1:])
     from treegauge.cli._group import treegauge
 
-    # With args=None, click itself expands wildcards on systems whose shell does not.
-    result = treegauge.main(args=None if args is None else words, prog_name="treegauge", standalone_mode=False)
+    with _ending_by_signals():
+        # With args=None, click itself expands wildcards on systems whose shell does not.
+        result = treegauge.main(args=None if args is None else words, prog_name="treegauge", standalone_mode=False)
     return result if isinstance(result, int) else 0
 
 
@@ -120,8 +232,7 @@ def _code_of(error: Exception) -> str | int | None:
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.Abort):
-        _print_error("interrupted")
-        return 130
+        return _interrupted(error.__cause__)
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
@@ -135,21 +246,36 @@ def _code_of(error: Exception) -> str | int | None:
 
 
 def _print_error(message: str) -> None:
-    """Print a message on stderr, if that can be written."""
+    """Print a message on stderr."""
     import click
 
-    with suppress(OSError):
-        click.echo(f"treegauge: {message}", err=True)
+    click.echo(f"treegauge: {message}", err=True)
 
 
-def _exit(code: str | int | None) -> NoReturn:
-    """Flush what was printed and exit; a closed pipe is not an error, a full disk is."""
+def _flushed(output: TextIO, code: str | int | None) -> str | int | None:
+    """The exit code after what was printed is written; a closed pipe is not an error, a full disk is."""
+    stream: BinaryIO | None = getattr(output, "buffer", None)
     try:
-        sys.stdout.flush()
+        output.flush()
+        if stream is not None:
+            stream.flush()
     except OSError as error:
-        # Redirect stdout to nothing, so that the interpreter's last flush is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(stream)
         if not code and not isinstance(error, BrokenPipeError):
             _print_error(error.strerror or str(error))
-            code = 3
-    sys.exit(code)
+            return 3
+    return code
+
+
+def _discard(stream: BinaryIO | None) -> None:
+    """Drop what a stream could not write, so that nothing tries again."""
+    if stream is None:
+        return
+    number = stream.fileno()
+    kept, nowhere = os.dup(number), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    with suppress(OSError):
+        stream.flush()
+    os.dup2(kept, number)
+    os.close(kept)
+    os.close(nowhere)

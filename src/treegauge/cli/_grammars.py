@@ -16,6 +16,7 @@ from treegauge.tables import Table
 
 if TYPE_CHECKING:
     from treegauge.grammar.latent.latent_model import LatentModel
+    from treegauge.neural.network_model import NetworkModel
 
 OWN = "own"
 """The name that stands for the grammar of our own treebank."""
@@ -55,6 +56,17 @@ def load_if_latent(name: str) -> LatentModel | None:
     from treegauge.grammar.latent.latent_model import SCHEMA, load_latent
 
     return load_latent(name) if archive_schema(name) == SCHEMA else None
+
+
+def load_if_network(name: str) -> NetworkModel | None:
+    """The network in a file; None if the file holds something else. Each job of a command uses one thread of torch."""
+    if name == OWN or not os.path.isfile(name) or archive_schema(name) != "treegauge-network":
+        return None
+    from treegauge.neural.backend import torch_module
+    from treegauge.neural.network_model import load_network
+
+    torch_module().set_num_threads(1)
+    return load_network(name)
 
 
 def _from_model(model: Model) -> LoadedGrammar:

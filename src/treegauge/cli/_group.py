@@ -11,18 +11,21 @@ Python by its flag.
 
 from __future__ import annotations
 
+import glob
 import importlib
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import click
 
 from treegauge.cli import COMMANDS
-from treegauge.errors import TreegaugeError, UnknownName, UsageError
-from treegauge.tables import british
+from treegauge.errors import FileNote, TreegaugeError, UnknownName, UsageError
+from treegauge.tables import british, number_of
 
 SHARED = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary", "engine")
 """Options that are the same in many commands, and that ``--help`` does not explain."""
@@ -87,8 +90,20 @@ def _paths(ctx: click.Context, parameter: click.Parameter) -> Iterator[str]:
 
 
 def _names(given: str) -> tuple[str, ...]:
-    """All that may be a file in the value of a parameter: the whole, FILE of NAME=FILE, and the parts of NAME+FILE."""
-    return given, given.partition("=")[2], *given.split("+")
+    """All that may be a file in the value of a parameter: the whole, FILE of NAME=FILE, its runs, and the parts of NAME+FILE."""
+    value = given.partition("=")[2]
+    return given, value, *run_files(given), *run_files(value), *given.split("+")
+
+
+def run_files(given: str) -> list[str]:
+    """The files of a system's runs, ``a.mrg,b.mrg`` or ``runs:GLOB``; none if it is a single file, folder or glob."""
+    if os.path.exists(given) or ("," not in given and not given.startswith("runs:")):
+        return []
+    from treegauge.io.sources import find_sources
+
+    if given.startswith("runs:"):
+        return [source.name for source in find_sources(given.removeprefix("runs:"))]
+    return [] if glob.glob(given) else [word for word in given.split(",") if word]
 
 
 _ARGUMENT = re.compile(r'\b([a-z][a-z_]*)=(?:"([^"\n]*)"|(True|False|\.\.\.|-?\d[\d.]*\b))')
@@ -96,7 +111,7 @@ _FLAGS = {"format": "--format-in"}
 """Flags of arguments that another flag has the name of."""
 
 
-def as_typed(text: str) -> str:
+def as_typed(text: str, context: click.Context | None = None) -> str:
     """A message in which ``match_words="case"`` is ``--match-words case``, if the running command has such a flag.
 
     >>> @click.command()
@@ -108,7 +123,7 @@ def as_typed(text: str) -> str:
     >>> command(["--resume"], standalone_mode=False)
     give --match-words case, --encoding NAME, or --resume; but lines=True stays
     """
-    context = click.get_current_context(silent=True)
+    context = context or click.get_current_context(silent=True)
     if context is None:
         return text
     flags = {flag: option for option in context.command.params if isinstance(option, click.Option) for flag in option.opts}
@@ -142,7 +157,8 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         protect_inputs()
         try:
-            return super().invoke(ctx)
+            with _notes_shown(ctx):
+                return super().invoke(ctx)
         except TreegaugeError as error:
             error.rephrase(as_typed)
             raise
@@ -160,6 +176,36 @@ class Command(click.Command):
             formatter.write_text(f"All options are explained by: treegauge help {ctx.command_path.removeprefix('treegauge ')}")
 
 
+@contextmanager
+def _notes_shown(context: click.Context) -> Generator[None]:
+    """A context in which notes on files are listed on stderr: the first few files with the same note, then their number."""
+    files: dict[str, set[str]] = {}
+    show = warnings.showwarning
+
+    def show_note(message: Warning | str, *details: Any, **more: Any) -> None:
+        if not isinstance(message, FileNote):
+            show(message, *details, **more)
+        elif not context.params.get("quiet"):
+            known = files.setdefault(message.what, set())
+            if message.path not in known and len(known) < _MOST_FILES:
+                click.echo(f"treegauge: {message.path}: {as_typed(message.what, context)}", err=True)
+            known.add(message.path)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", FileNote)
+            warnings.showwarning = show_note
+            yield
+    finally:
+        for what, known in files.items():
+            if len(known) > _MOST_FILES:
+                rest = number_of(len(known) - _MOST_FILES, "file")
+                click.echo(f"treegauge: {rest} more: {as_typed(what, context)}", err=True)
+
+
+_MOST_FILES = 3
+
+
 def full_help(command: click.Command, path: str) -> str:
     """The help of a command with an explanation of every option; ``path`` is the command as it is typed."""
     context = click.Context(command, info_name=path, max_content_width=110, help_option_names=["-h", "--help"])
@@ -167,7 +213,7 @@ def full_help(command: click.Command, path: str) -> str:
     return command.get_help(context)
 
 
-_SHARING = {"cite": "explain", "completion": "help", "examples": "demo"}
+_SHARING = {"cite": "explain", "completion": "help", "examples": "demo", "treebanks": "explain"}
 """Short commands that stand in the module of another, under their own names."""
 
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from treegauge.alignment.words import MATCH_WORDS
-from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed
+from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed, run_files
 from treegauge.engines import Engine, open_engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
-from treegauge.io.sources import ON_ERROR, ReadOptions
+from treegauge.io.sources import AUTO, ON_ERROR, ReadOptions
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.tables import whole_number
 
@@ -38,21 +38,22 @@ def reading_options(command: Function) -> Function:
     def with_options(
         *args: Any,
         format_in: str,
-        encoding: str,
+        encoding: tuple[str, ...],
         lines: bool,
         comment: str,
         functions: bool,
-        features: bool,
+        features: bool | None,
         attach_punctuation: bool,
         secondary: bool,
+        style: str,
         **others: Any,
     ) -> Any:
-        options = ReadOptions(format_in, encoding, lines, comment, functions, features, attach_punctuation, secondary=secondary)
-        return command(*args, options=options, **others)
+        reading = (format_in, ",".join(encoding) or AUTO, lines, comment, functions, bool(features), attach_punctuation)
+        return command(*args, options=ReadOptions(*reading, secondary=secondary, treebank=style), **others)
 
     for add in reversed(_READING):
         with_options = add(with_options)
-    return with_options
+    return treebank_option(with_options)
 
 
 def reading_both_options(command: Function) -> Function:
@@ -64,7 +65,7 @@ def reading_both_options(command: Function) -> Function:
 
     choice = click.option(
         "--on-error",
-        type=click.Choice(ON_ERROR),
+        type=click.Choice(ON_ERROR[:3]),
         default=ON_ERROR[0],
         show_default=True,
         metavar="HOW",
@@ -73,6 +74,50 @@ def reading_both_options(command: Function) -> Function:
     )
     field = click.option("--field", default="", metavar="NAME", help="Test files are JSON lines with the tree in this field.")
     return reading_options(choice(field(with_options)))
+
+
+_ON_ERROR = {"stop": "stop", "skip": "skip", "repair": "close"}
+"""The ways to treat a broken tree of a treebank, and the policies of reading for them."""
+
+
+def broken_trees_options(*, drop: bool) -> Decorator:
+    """Add ``--on-error`` and ``--rejects`` for the trees of a treebank; the command gets ``broken: BrokenTrees``.
+
+    ``drop``: also add ``--drop``; otherwise broken trees are always left out. After the command, broken trees are listed, and the
+    exit code is 4.
+    """
+    consequence = "write () in its place" if drop else "leave it out"
+
+    def add(command: Function) -> Function:
+        @functools.wraps(command)
+        def with_options(*args: Any, options: ReadOptions, on_error: str, rejects: str | None, **others: Any) -> Any:
+            from treegauge.io.broken import BrokenTrees
+            from treegauge.io.writing import write_bytes
+
+            dropped = others.pop("drop", None)
+            if on_error == "stop" and (rejects is not None or dropped):
+                raise UsageError("--rejects and --drop are about broken trees that do not stop the command: add --on-error skip")
+            broken = BrokenTrees(drop=dropped is not False)
+            result = command(*args, options=replace(options, on_error=_ON_ERROR[on_error]), broken=broken, **others)
+            if rejects is not None:
+                write_bytes(broken.rejected, rejects)
+            for line in broken.lines():
+                click.echo(line, err=True)
+            if broken.problems:
+                raise MismatchError(broken.summary)
+            return result
+
+        how = f"If a tree cannot be read: stop, skip ({consequence}), or repair (close its brackets where the next tree begins)."
+        policy = click.option("--on-error", type=click.Choice(list(_ON_ERROR)), default="stop", show_default=True, help=how)
+        kept = click.option("--rejects", type=OUTPUT, metavar="FILE", help="--on-error: write the text of broken trees to a file.")
+        left_out = click.option("--drop", is_flag=True, help="--on-error: leave broken trees out.") if drop else _same
+        return policy(left_out(kept(with_options)))
+
+    return add
+
+
+def _same(command: Function) -> Function:
+    return command
 
 
 _ON_MISMATCH = {
@@ -120,13 +165,15 @@ def _or_empty(context: click.Context, parameter: click.Parameter, value: str | N
 
 
 def treebank_option(command: Function) -> Function:
-    """Add ``--treebank``; the command gets ``treebank: str``, empty if it is not given."""
+    """Add ``--treebank``; the command gets ``style: str``, empty if it is not given."""
     return click.option(
         "--treebank",
+        "style",
         type=click.Choice(list(TREEBANKS)),
         callback=_or_empty,
         metavar="NAME",
-        help=f"Treebank whose punctuation, traces and roots the preset deletes: {', '.join(TREEBANKS)}.  [default: ptb]",
+        help="Treebank in whose style files are read, and whose punctuation, traces and roots presets delete, such as ctb or "
+        "icepahc; see: treegauge treebanks.  [default: ptb]",
     )(command)
 
 
@@ -152,13 +199,13 @@ def preset_option(text: str = "Which brackets and words count.", default: str | 
 
 
 def counting_options(preset: Decorator, *policies: str, for_all: bool = False) -> Decorator:
-    """Add the options on what counts: ``-p``, ``--treebank``, ``--on-mismatch`` if there are policies, and ``--match-words``."""
+    """Add the options on what counts: ``-p``, ``--on-mismatch`` if there are policies, and ``--match-words``."""
 
     def add(command: Function) -> Function:
         command = match_words_option(command)
         if policies:
             command = on_mismatch_option(*policies, for_all=for_all)(command)
-        return preset(treebank_option(command))
+        return preset(command)
 
     return add
 
@@ -219,6 +266,12 @@ def jobs_option(what: str) -> Decorator:
     return click.option("--jobs", callback=_number_or_auto, default="auto", show_default=True, metavar="N", help=words)
 
 
+def device_option(what: str) -> Decorator:
+    """Add ``--device``, whose help begins with ``what``; the command gets ``device: str``."""
+    words = f"{what}; auto: a GPU if torch can use one."
+    return click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True, help=words)
+
+
 def number_of_jobs(jobs: int, engine: Engine) -> int:
     """The number of jobs: the one given or, for auto, one per processor, but one in all if an engine distributes the work."""
     if jobs:
@@ -247,10 +300,10 @@ _READING = (
     ),
     click.option(
         "--encoding",
-        default="utf-8",
-        show_default=True,
-        metavar="NAME",
-        help="Encoding of the input, for example latin-1 or utf-16.",
+        multiple=True,
+        metavar="[PATTERN=]NAME",
+        help="Encoding of the input, for example latin-1, or of files whose name matches, 'old/*=latin-1'; can be repeated.  "
+        "[default: UTF-8, or UTF-16 or Windows-1252 (Latin-1) where that is certain]",
     ),
     click.option(
         "--lines",
@@ -267,9 +320,10 @@ _READING = (
         help="Export and TIGER-XML: add grammatical functions to the labels, as in NP-SB.",
     ),
     click.option(
-        "--features",
-        is_flag=True,
-        help="Export and TIGER-XML: add lemmas and morphology to the labels as SPMRL features, as in NN##lem=Haus##.",
+        "--features/--no-features",
+        default=None,
+        help="Export, TIGER-XML, Alpino XML, treebanks with lemmas: add lemmas and morphology to the labels as SPMRL features, as "
+        "in NN##lem=Haus##.  [default: only in convert, to formats with a place for them]",
     ),
     click.option(
         "--attach-punctuation",
@@ -361,6 +415,27 @@ def named_systems(paths: Sequence[str]) -> dict[str, str]:
     return systems
 
 
+def named_runs(arguments: Sequence[str]) -> dict[str, str | list[str]]:
+    """The systems by name, as :func:`named_systems` has them; ``a.mrg,b.mrg`` and ``runs:GLOB`` are the runs of one system.
+
+    >>> named_runs(["A=a1.mrg,a2.mrg", "b-1.mrg,b-2.mrg", "x.mrg"])
+    {'A': ['a1.mrg', 'a2.mrg'], 'b': ['b-1.mrg', 'b-2.mrg'], 'x': 'x.mrg'}
+    """
+    systems: dict[str, str | list[str]] = {}
+    for name, path in named_systems(arguments).items():
+        files = run_files(path)
+        systems[name] = files or path
+        if len(set(map(os.path.realpath, files))) < len(files):
+            raise UsageError(f"{name}: a file is given twice as a run; each run is a file of its own: {', '.join(files)}")
+    return systems
+
+
+def _short_runs_name(files: Sequence[str]) -> str:
+    """The common beginning of the names of some runs, without a number at its end."""
+    stems = [_stem(file) for file in files]
+    return _common_beginning(stems).rstrip("._-0123456789") or stems[0]
+
+
 def _given_name(argument: str) -> tuple[str, str]:
     name, equals, path = argument.partition("=")
     is_name = bool(equals) and os.sep not in name and not os.path.exists(argument)
@@ -379,6 +454,8 @@ def _short_names(paths: Sequence[str]) -> list[str]:
 
 
 def _stem(path: str) -> str:
+    if files := run_files(path):
+        return _short_runs_name(files)
     name = os.path.basename(os.path.normpath(path))
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
@@ -387,6 +464,10 @@ def _stem(path: str) -> str:
 
 def _common_parts(names: Sequence[str]) -> str:
     """The common beginning up to and including its last separator, so that names are cut only between words."""
+    common = _common_beginning(names)
+    return common[: max(map(common.rfind, "._-")) + 1]
+
+
+def _common_beginning(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
-    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    return first[: max(first.rfind(separator, 0, length) for separator in "._-") + 1]
+    return first[: next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))]

@@ -180,17 +180,21 @@ def _megabytes(sources: Sequence[Source]) -> int | None:
 
 @contextmanager
 def sources_with_counts(sources: Iterable[Source], options: ReadOptions) -> Generator[list[Source]]:
-    """The sources; at the end of the block, stderr shows how many secondary edges and nodes without words were left out."""
-    edges = nodes = 0
+    """The sources; at the end of the block, stderr shows what the trees leave out, such as secondary edges and lemmas."""
+    total = LeftOut()
 
     def count(left_out: LeftOut) -> None:
-        nonlocal edges, nodes
-        edges += left_out.edges
-        nodes += left_out.nodes
+        nonlocal total
+        total = total.plus(left_out)
 
     yield [replace(source, on_left_out=count) for source in sources]
-    if edges:
+    if total.edges:
         what, hint = (" of nodes without words", "") if options.secondary else ("", " (--secondary keeps them)")
-        click.echo(f"treegauge: {number_of(edges, 'secondary edge')}{what} left out{hint}", err=True)
-    if nodes:
-        click.echo(f"treegauge: {number_of(nodes, 'node')} without words left out", err=True)
+        click.echo(f"treegauge: {number_of(total.edges, 'secondary edge')}{what} left out{hint}", err=True)
+    if total.nodes:
+        click.echo(f"treegauge: {number_of(total.nodes, 'node')} without words left out", err=True)
+    for number, noun in ((total.lemmas, "lemma"), (total.features, "morphological feature")):
+        if number:
+            click.echo(f"treegauge: {number_of(number, noun)} left out (--features keeps them in the labels)", err=True)
+    if total.trees:
+        click.echo(f"treegauge: {number_of(total.trees, 'tree')} without words left out, such as (CODE ...) alone", err=True)

@@ -131,7 +131,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
         else:
             check = _check(gold, tests, options, settings)
             lines = list_notes({system.name: system.notes for system in check.systems})
-            _OF_CHECK[task](check, store, settings)
+            _OF_CHECK[task](check, store, {**settings, "reading": options})
             if lines:
                 raise MismatchError("\n".join(lines))
 
@@ -140,10 +140,10 @@ def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict
     from treegauge.cli._progress import gold_and_tests
     from treegauge.humancheck.questions import build_check
 
-    return build_check(*gold_and_tests(gold, named_systems(tests), options), _plan(settings))
+    return build_check(*gold_and_tests(gold, named_systems(tests), options), _plan(settings, options.treebank))
 
 
-def _plan(settings: dict[str, Any]) -> CheckPlan:
+def _plan(settings: dict[str, Any], treebank: str) -> CheckPlan:
     from treegauge.humancheck.questions import CheckPlan
     from treegauge.metrics.hogenhout import Hogenhout
     from treegauge.presets import load_preset
@@ -156,7 +156,7 @@ def _plan(settings: dict[str, Any]) -> CheckPlan:
         raise UsageError("--blind asks bracket by bracket: leave out --by sentence")
     return CheckPlan(
         metric,
-        load_preset(settings["preset"], settings["treebank"]),
+        load_preset(settings["preset"], treebank),
         settings["exact"],
         settings["sample"],
         settings["seed"],
@@ -255,6 +255,7 @@ def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
 
 def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge import io
+    from treegauge.humancheck.corrected_text import corrected_files, patch_of
     from treegauge.humancheck.corrections import correct_treebank, treebank_patch
     from treegauge.io.writing import write_chunks
     from treegauge.tables import number_of
@@ -264,12 +265,29 @@ def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> 
     corrected = correct_treebank(check, log, settings["rule"], annotators, parser_labels=settings["parser_labels"])
     for refusal in corrected.refused:
         click.echo(as_typed(refusal), err=True)
-    if settings["corrected"]:
-        io.write(corrected.bank, settings["corrected"])
+    files = corrected_files(check.gold, corrected.bank, settings["reading"])
+    if settings["patch"]:
+        if files is None:
+            click.echo(
+                "note: the treebank is not bracketed text as it was read; this is a patch of its trees, one to a line", err=True
+            )
+        lines = (line.encode("utf-8", "replace") for line in treebank_patch(check.gold, corrected.bank))
+        write_chunks(lines if files is None else patch_of(files), settings["patch"])
+    elif files is not None and _writes_brackets(settings["corrected"]):
+        write_chunks((file.after for file in files), settings["corrected"])
     else:
-        write_chunks((line.encode("utf-8", "replace") for line in treebank_patch(check.gold, corrected.bank)), settings["patch"])
+        io.write(corrected.bank, settings["corrected"])
     changes = number_of(corrected.changes, "bracket")
     click.echo(f"{changes} corrected in {corrected.sentences:,} of {number_of(len(corrected.bank), 'tree')}", err=True)
+
+
+def _writes_brackets(path: str) -> bool:
+    """Whether a file with this name holds bracketed text, as the treebank's files may."""
+    from treegauge.io.formats import format_of_suffix
+    from treegauge.io.sources import Source
+
+    known = format_of_suffix(Source(path).suffix)
+    return known is None or known.name in ("bracketed", "discbracket")
 
 
 def _audit(store: Store, settings: dict[str, Any]) -> None:
@@ -310,6 +328,9 @@ def _revoke(store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.session import ADJUDICATOR
 
     name: str = settings["revoke"]
+    known = {person for _, person in store.link_numbers()} | set(_open_log(store, ()).names())
+    if name not in known:
+        raise UnknownName("annotator", name, sorted(known))
     store.revoke_link("adjudicator" if name == ADJUDICATOR.name else "annotator", name)
     click.echo(f"the link of {name} is no longer valid", err=True)
 

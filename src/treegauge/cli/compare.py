@@ -74,7 +74,7 @@ Examples:
     "--store", type=INPUT, metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures."
 )
 @click.option("--figure", type=OUTPUT, metavar="FILE",
-              help="Also draw the rates with their intervals: SVG; with [plot] also PDF and PNG, by the suffix.")  # fmt: skip
+              help="Also draw the differences with their intervals: SVG; with [plot] also PDF and PNG, by the suffix.")  # fmt: skip
 @format_option()
 @reading_both_options
 @jobs_option("Number of threads that resample")
@@ -102,7 +102,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         metrics=chosen["metrics"],
         rates=comma_separated(chosen["rates"]),
         preset=chosen["preset"],
-        treebank=chosen["treebank"],
+        treebank=options.treebank,
         on_mismatch=chosen["on_mismatch"],
         match_words=chosen["match_words"],
         rounds=chosen["rounds"],
@@ -117,9 +117,9 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     if chosen["figure"]:
         _check_figure(chosen["figure"])
     if chosen["scored"]:
-        if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
+        if chosen["store"] is not None or chosen["preset"] is not None or options.treebank:
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
-        comparison, checked, notes = _of_scores([gold, *tests], how, engine), None, {}
+        (comparison, notes), checked = _of_scores([gold, *tests], how, engine), None
     else:
         comparison, checked, notes = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
@@ -139,15 +139,17 @@ def _check_figure(path: str) -> None:
 
 
 def _write_figure(comparison: Comparison, path: str) -> None:
-    """Draw the rates with their intervals into a file."""
+    """Draw the differences with their intervals into a file."""
+    from treegauge.reports.comparison_figures import differences_figure
     from treegauge.reports.plots import write_figure
-    from treegauge.reports.report_contents import rates_figure
 
-    write_figure(rates_figure(comparison), path)
+    write_figure(differences_figure(comparison), path)
     click.echo(f"wrote {path}", err=True)
 
 
-def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Comparison:
+def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> tuple[Comparison, dict[str, list[Note]]]:
+    """The comparison of saved scores, and the remarks on all trees of a system; its sentences were listed when it was scored."""
+    from treegauge.alignment.notes import REMARKS
     from treegauge.scoring.saved_scores import load_systems
     from treegauge.significance.paired_comparison import compare_scores
 
@@ -156,7 +158,8 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Com
     if len(systems) < 2:
         raise UsageError("compare needs scores of at least two systems: treegauge compare --scores A.scores B.scores")
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
-        return compare_scores(scores, how, progress=advance, engine=engine)
+        comparison = compare_scores(scores, how, progress=advance, engine=engine)
+    return comparison, {result.system: [note for note in result.notes if note.kind in REMARKS] for result in scores}
 
 
 def _of_trees(

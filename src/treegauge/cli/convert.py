@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import output_option, reading_options, stream_option
+from treegauge.cli._options import broken_trees_options, output_option, reading_options, stream_option
 from treegauge.cli._progress import sources_with_counts, sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
+from treegauge.io.broken import BrokenTrees
+from treegauge.io.writing import output_format
 from treegauge.trees import Treebank
 
 _EXAMPLES = """\b
@@ -18,6 +21,7 @@ Examples:
   treegauge convert tiger.xml -o tiger.mrg --no-functions    TIGER-XML as brackets
   treegauge convert --encoding latin-1 negra.export --to pretty | less
   treegauge convert train.mrg --to export -o train.export
+  treegauge convert floresta.ptb --treebank floresta --on-error repair -o floresta.mrg
 
 \b
 Formats:
@@ -41,17 +45,21 @@ def _formats() -> str:
     help="Output format; auto goes by the suffix.",
 )
 @reading_options
+@broken_trees_options(drop=True)
 @stream_option
-def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, stream: bool) -> None:
+def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, broken: BrokenTrees, stream: bool) -> None:
     """Write the trees of IN... (files, directories, globs; - is stdin) in another format.
 
-    Trees that the format cannot hold exactly are refused. Secondary edges (without --secondary) and nodes without words are left
-    out and counted on stderr. OUT is written whole or not at all. Memory does not grow with the input, with or without --stream.
+    Trees that the format cannot hold exactly are refused. Secondary edges (without --secondary), nodes without words, and lemmas
+    and features for which the format has no place are left out and counted on stderr. OUT is written whole or not at all. Exit code
+    4 if --on-error skipped or repaired trees. Memory does not grow with the input, with or without --stream.
     """
+    if click.get_current_context().params["features"] is None:
+        options = replace(options, features=output_format(output, to).features)
     with sources_with_progress(files, "converting") as sources, sources_with_counts(sources, options) as counted:
-        write_blocks(_blocks(counted, options), output, to)
+        write_blocks(_blocks(counted, options, broken), output, to)
 
 
-def _blocks(sources: list[Source], options: ReadOptions) -> Iterator[Treebank]:
+def _blocks(sources: list[Source], options: ReadOptions, broken: BrokenTrees) -> Iterator[Treebank]:
     for source in sources:
-        yield from stream(source, options)
+        yield from map(broken.pass_on, stream(source, options))

@@ -67,7 +67,6 @@ def command(
     everything: bool,
     fold: bool,
     preset: str,
-    treebank: str,
     match_words: str,
     width: int | None,
     ascii_only: bool,
@@ -89,7 +88,7 @@ def command(
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
     systems = named_systems(tests) if len(tests) == 2 else dict(zip(["test"], tests, strict=True))
     gold_bank, banks = gold_and_tests(gold, systems, options)
-    rules = load_preset(preset, treebank)
+    rules = load_preset(preset, options.treebank)
     compared = [TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words) for name, bank in banks.items()]
     chosen = [number - 1 for number in sentences] or None
     columns = width or shutil.get_terminal_size((100, 24)).columns

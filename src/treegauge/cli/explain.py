@@ -1,4 +1,4 @@
-"""``treegauge explain`` and ``cite``: the definition of a metric with an example, and the paper behind it as BibTeX."""
+"""``treegauge explain``, ``cite`` and ``treebanks``: a metric with an example, its paper as BibTeX, and the styles of treebanks."""
 
 from __future__ import annotations
 
@@ -24,3 +24,20 @@ def cite(names: tuple[str, ...]) -> None:
 
     found = {reference.key: reference for name in names for reference in references_of(name)}
     click.echo("\n\n".join(reference.bibtex() for reference in found.values()))
+
+
+@click.command(cls=Command, epilog="\b\nExample: treegauge treebanks icepahc")
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+def treebanks(names: tuple[str, ...]) -> None:
+    """List the treebanks that --treebank knows: what they are, how files are read, and a tree as it is written there."""
+    from treegauge.errors import UnknownName
+    from treegauge.presets.treebanks import TREEBANKS
+
+    for name in names or TREEBANKS:
+        if name not in TREEBANKS:
+            raise UnknownName("treebank", name, TREEBANKS)
+        style = TREEBANKS[name]
+        click.echo(f"{name}: {style.files} ({style.language})")
+        click.echo(f"  {style.example}")
+        for line in style.description():
+            click.echo(f"  {line}")

@@ -26,7 +26,7 @@ from treegauge.reports.scores import misfits, note_lines
 from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import Request
 from treegauge.scoring.result import Result
-from treegauge.tables import Table, render, whole_number
+from treegauge.tables import Table, plain, render, whole_number
 
 
 @click.command(
@@ -47,7 +47,7 @@ Examples:
 )
 @click.option("--alpha", default="uniform", show_default=True, metavar="WEIGHTS",
               help="Weights of the sizes: uniform, halving, sparsity (sizes of few gold fragments lean on smaller ones), or "
-              "numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
+              "numbers that sum to 1, as in 0.5,0.3,0.2 (divided by their sum over each range of sizes).")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
 @counting_options(preset_option("Which brackets and words count.  [default: freval]"), "align", "skip", "error", "edit")
 @click.option("--by-size", is_flag=True, help="Also show counts, recall, precision and F1 of every size.")
@@ -68,7 +68,6 @@ def command(
     alpha: str,
     mean: str,
     preset: str,
-    treebank: str,
     on_mismatch: str,
     match_words: str,
     by_size: bool,
@@ -81,9 +80,9 @@ def command(
 ) -> None:
     """Score connected fragments of every size (FREVAL, Bastings & Sima'an 2014).
 
-    Size 1 is PARSEVAL; larger sizes ask whether brackets that belong together are right together. GOLD and TEST are treebank files,
-    directories or globs; several TESTs are shown side by side, and NAME=FILE gives one a name. The scores are those of
-    `treegauge score -m freval`, with the sentences and the preset of that command.
+    Size 1 is PARSEVAL under the same preset; larger sizes ask whether brackets that belong together are right together. GOLD and
+    TEST are treebank files, directories or globs; several TESTs are shown side by side, and NAME=FILE gives one a name. The scores
+    are those of `treegauge score -m freval`, with the sentences and the preset of that command.
     """
     name = _metric_name(matching, sizes, alpha, mean)
     systems = named_systems(tests)
@@ -94,7 +93,7 @@ def command(
         preset,
         on_mismatch=on_mismatch,
         match_words=match_words,
-        treebank=treebank,
+        treebank=options.treebank,
         reading=options,
         on_error=options.on_error,
         pair="text",
@@ -144,7 +143,7 @@ class FragmentScore(NamedTuple):
         return {
             "system": self.result.system,
             "sentences": self.result.total.sentences,
-            "rates": dict(self.result.rates),
+            "rates": plain(self.result.rates),
             "by_size": [{name: getattr(size, name) for name in names} for size in self.sizes],
             "signature": str(self.result.signature),
         }

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import engine_option, output_option, reading_options
+from treegauge.cli._options import broken_trees_options, engine_option, output_option, reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
@@ -18,6 +18,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_treebank, statistics
 from treegauge.grammar.treebank_grammar import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, train_counted
 from treegauge.io import ReadOptions, read
+from treegauge.io.broken import BrokenTrees
 from treegauge.io.writing import write_chunks
 from treegauge.tables import number_of
 
@@ -52,6 +53,7 @@ Examples:
 @click.option("--no-tune", is_flag=True, help="Store no decoding settings; parse then uses Viterbi.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @reading_options
+@broken_trees_options(drop=False)
 @engine_option
 def command(
     treebank: str,
@@ -66,6 +68,7 @@ def command(
     no_tune: bool,
     form: str | None,
     options: ReadOptions,
+    broken: BrokenTrees,
     engine: Engine,
 ) -> None:
     """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
@@ -77,7 +80,7 @@ def command(
     apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0
     recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart)
 
-    counted = count_treebank(treebank, options, recipe, engine)
+    counted = count_treebank(treebank, options, recipe, engine, pass_on=broken.pass_on)
     grammar, notes = train_counted(counted.counts, recipe)
     if form == "model":
         if not no_tune:
@@ -98,7 +101,7 @@ def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Reci
 
     with progress("tuning", None) as advance:
         if tune is not None:
-            chosen = settings_on_trees(grammar, read(tune, options), recipe, advance=advance)
+            chosen = settings_on_trees(grammar, read(tune, options.of_gold), recipe, advance=advance)
         else:
             chosen = settings_of_counts(counted, recipe, advance=advance)
     if chosen is None:

@@ -21,7 +21,7 @@ from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import statistics
 from treegauge.io import ReadOptions, read
-from treegauge.io.sources import find_sources
+from treegauge.io.sources import Text, find_sources
 from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
@@ -159,21 +159,19 @@ def _sentences(
         drop = TRACE_TAGS | (PUNCTUATION["ptb"] if no_punctuation else frozenset[str]())
         sentences = BracketedSentences.from_treebank(read(path, options), terminals=terminals, longest=max_length, drop=drop)
     else:
-        sentences = read_brackets(_text(path, options.encoding), path=path)
+        sentences = read_brackets(_text(path, options), path=path)
         if max_length is not None:
             sentences = sentences.take((sentences.lengths <= max_length).nonzero()[0])
     return sentences.without_brackets() if ignore_brackets else sentences
 
 
-def _text(path: str, encoding: str) -> str:
+def _text(path: str, options: ReadOptions) -> str:
     parts: list[str] = []
     for source in find_sources(path):
-        with source.open() as stream:
-            content = stream.read()
         try:
-            parts.append(content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding))
-        except (UnicodeDecodeError, LookupError) as error:
-            raise EncodingError(f"not text in {encoding}: {error}", path=source.name, advice="Name another --encoding.") from None
+            parts.append(b"".join(chunk for chunk, _ in Text(source, options).chunks()).decode())
+        except UnicodeDecodeError as error:
+            raise EncodingError(f"this is not UTF-8: {error}", path=source.name, advice="Name another --encoding.") from None
     return "\n".join(parts)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import output_option, reading_options
+from treegauge.cli._options import broken_trees_options, output_option, reading_options
 from treegauge.cli._progress import sources_with_counts
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
+from treegauge.io.broken import BrokenTrees
 from treegauge.io.sources import find_sources
 from treegauge.normalise import STEPS, pipeline
 from treegauge.normalise.continuous import GapCounts, add_gaps, count_gaps
@@ -38,11 +39,21 @@ Examples:
 @output_option("Output file, one tree per line; another suffix (.export) writes that format.", show_default=True)
 @click.option("--list", "listing", is_flag=True, help="List the steps and their parameters.")
 @reading_options
-def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output: str, listing: bool, options: ReadOptions) -> None:
+@broken_trees_options(drop=True)
+def command(
+    files: tuple[str, ...],
+    written: tuple[str, ...],
+    undo: bool,
+    output: str,
+    listing: bool,
+    options: ReadOptions,
+    broken: BrokenTrees,
+) -> None:
     """Transform the trees of FILE... (- is stdin) and write them.
 
     A sentence of which a step leaves nothing is written as the empty parse (), so that sentences keep their numbers; one that a
     filter rejects is left out. Both are counted on stderr, and so is what changes about crossing branches and punctuation.
+    Exit code 4 if --on-error skipped or repaired trees.
     """
     if listing:
         click.echo("\n".join(_listing()))
@@ -65,7 +76,7 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
         return made
 
     with sources_with_counts((source for file in files for source in find_sources(file)), options) as sources:
-        write_blocks((apply_steps(block) for source in sources for block in stream(source, options)), output)
+        write_blocks((apply_steps(broken.pass_on(block)) for source in sources for block in stream(source, options)), output)
     for step, number in gone.items():
         filtered = STEPS[step.partition(":")[0]].filters
         sentences = f"{number} sentence{'s' * (number > 1)}"

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from math import fsum
@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
-from treegauge.cli._group import INPUT, OUTPUT, Command
-from treegauge.cli._options import engine_option, jobs_option, number_of_jobs
+from treegauge.cli._grammars import OWN, load_grammar, load_if_latent, load_if_network
+from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
+from treegauge.cli._options import device_option, engine_option, jobs_option, number_of_jobs, treebank_option
 from treegauge.cli._progress import progress
 from treegauge.compilation import report_compiling, when_compiling
-from treegauge.engines import Engine, SentenceBlock
+from treegauge.engines import Engine, SentenceBlock, blocks_of
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
-from treegauge.io.sources import ReadOptions
+from treegauge.io.sources import AUTO, ReadOptions, content_hash
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, settings_from_notes
 from treegauge.parsing.output import (
+    BLOCK,
     FORMATS,
     ParseJob,
     ParseRecord,
@@ -36,7 +37,6 @@ from treegauge.parsing.output import (
     header,
     parse_block,
     parse_record,
-    sentence_blocks,
 )
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.span_weights import read_weights
@@ -53,6 +53,8 @@ _USUAL = 10
 """The length of a sentence that is parsed quickly and needs all kernels."""
 MOST_UNKNOWN = 5
 """The number of unknown words that are named; further ones are counted."""
+_NOT_IN_PLAN = ("output", "resume", "jobs", "engine", "prune_check", "shard", "part")
+"""Options that change no record."""
 PRUNE_EVERY = 10
 """One sentence in this many is also parsed without pruning, to see whether pruning lost the best tree."""
 
@@ -110,14 +112,16 @@ Examples:
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
-@click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
+@click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8]")
+@treebank_option
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
+@device_option("Networks: where to compute posteriors")
 @engine_option
 def command(
     grammar: str, file: str, purpose: str | None, objective: str | None, kind: InputKind, raw: bool, gold_tags: bool, prune: float,
     exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int,
-    encoding: str, start: str | None, renormalise: bool, engine: Engine, **choices: Any,
+    encoding: str, style: str, start: str | None, renormalise: bool, device: str, engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
@@ -133,7 +137,16 @@ def command(
     latent, is_named = load_if_latent(grammar), objective is not None
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
-    if latent is not None:
+    network = load_if_network(grammar)
+    if network is not None:
+        from treegauge.neural.network_parser import NetworkParser
+
+        if prune or start is not None:
+            raise UsageError("a network has nothing to prune and no start symbol: leave out --prune and --start")
+        if objective is None:
+            objective = _latent_setting(purpose)
+        parser = NetworkParser(network, objective, options, kbest, posteriors, gold_tags, device)
+    elif latent is not None:
         if objective is None:
             objective = _latent_setting(purpose)
         parser = _latent_parser(latent, objective, options, kbest, posteriors, gold_tags, exact, prune, start)
@@ -148,15 +161,23 @@ def command(
             probabilities=form != "bracketed" or kbest > 0,
         )  # fmt: skip
     _check(parser, is_named)
-    check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
-    target = RecordFile(output, form, kbest, resume=resume)
+    check = (
+        prune_check or 0
+        if latent is not None or network is not None
+        else (25 if prune_check is None else prune_check)
+        if prune
+        else 0
+    )
+    target = RecordFile(output, form, kbest, resume=resume, plan=None if output == "-" else _plan())
     every = PRUNE_EVERY if prune_check is None else 1
-    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs or 1, target.done, every, check)
-
+    reading = ReadOptions(encoding=encoding, treebank=style)
+    job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)
+    sentences = target.missing(read_sentences(file, job.kind, job.reading))
     if engine.in_process:
-        records = _parse_here(file, replace(job, jobs=number_of_jobs(jobs, engine)))
+        records = _parse_here(sentences, replace(job, jobs=number_of_jobs(jobs, engine)), many=os.path.isfile(file))
     else:
-        records = itertools.chain.from_iterable(engine.map(parse_block, job, sentence_blocks(file, job), title="parsing"))
+        blocks = blocks_of(sentences, BLOCK, job.done)
+        records = itertools.chain.from_iterable(engine.map(parse_block, job, blocks, title="parsing"))
     beginning = header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {}))
     with target.open() as write:
         totals = _write_records(records, write, beginning, footer(form), posteriors)
@@ -164,6 +185,18 @@ def command(
     if posteriors:
         gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
         _print_expected(totals.expected, gold, form, job.reading)
+
+
+def _plan() -> dict[str, Any]:
+    """Everything that determines the records: the options of this command, with the hashes of its files in place of their names."""
+    context = click.get_current_context()
+    files = {each.name for each in context.command.params if isinstance(each.type, InputFile)}
+    chosen = {name: value for name, value in context.params.items() if name not in _NOT_IN_PLAN}
+    return {name: _hashes(value) if name in files else value for name, value in chosen.items()}
+
+
+def _hashes(paths: str | Sequence[str] | None) -> list[str]:
+    return [content_hash(path) for path in ([paths] if isinstance(paths, str) else paths or ())]
 
 
 @dataclass
@@ -301,22 +334,23 @@ def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | 
     click.echo(f"{said}; sentences without a parse left out", err=True)
 
 
-def _parse_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
-    """Parse on this machine; stderr shows the progress, and whether kernels must be compiled."""
+def _parse_here(sentences: Iterator[Sentence], job: ParseJob, *, many: bool) -> Iterator[ParseRecord]:
+    """Parse on this machine; stderr shows the progress, and whether kernels must be compiled. ``many``: there may be many."""
     with when_compiling(report_compiling), progress("parsing", None) as advance:
-        for record in _records_here(file, job):
+        for record in _records_here(sentences, job, many=many):
             yield record
             advance()
 
 
-def _records_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
-    """Parse in this process or, with several jobs and a long file, in several processes."""
-    if job.jobs > 1 and os.path.isfile(file):
-        blocks = sentence_blocks(file, job, SMALL_BLOCK)
-        first = list(itertools.islice(blocks, MANY // SMALL_BLOCK))
-        if len(first) == MANY // SMALL_BLOCK:
-            return _parse_in_processes(job, itertools.chain(first, blocks))
-    return _parse_in_process(file, job)
+def _records_here(sentences: Iterator[Sentence], job: ParseJob, *, many: bool) -> Iterator[ParseRecord]:
+    """Parse in this process or, with several jobs and many sentences, in several processes."""
+    if job.jobs > 1 and many and job.parser.forks:
+        first = list(itertools.islice(sentences, MANY))
+        sentences = itertools.chain(first, sentences)
+        if len(first) == MANY:
+            return _parse_in_processes(job, blocks_of(sentences, SMALL_BLOCK, job.done))
+    parses = enumerate(job.parser.parse_all(sentences, job.jobs), job.done)
+    return (parse_record(job, number, parsed) for number, parsed in parses)
 
 
 def _parse_in_processes(job: ParseJob, blocks: Iterator[SentenceBlock]) -> Iterator[ParseRecord]:
@@ -349,10 +383,3 @@ def _load_kernels(job: ParseJob, block: SentenceBlock) -> None:
     """Load the kernels by parsing a sentence of a block; errors are ignored here and reported when its turn comes."""
     with suppress(TreegaugeError):
         list(job.parser.parse_all([min(block.sides[0], key=lambda sentence: abs(len(sentence.words) - _USUAL))], 1))
-
-
-def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:
-    """Parse in this process, sentence by sentence."""
-    sentences = itertools.islice(read_sentences(file, job.kind, job.reading), job.done, None)
-    for number, parsed in enumerate(job.parser.parse_all(sentences, job.jobs), job.done):
-        yield parse_record(job, number, parsed)

@@ -12,10 +12,11 @@ import click
 
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._group import INPUT, Command, OutputFile
+from treegauge.cli._options import treebank_option
 from treegauge.cli._progress import progress
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
-from treegauge.io.sources import ReadOptions
+from treegauge.io.sources import AUTO, ReadOptions
 from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
 from treegauge.parsing.chart import check_memory
@@ -67,13 +68,14 @@ Examples:
 @click.option("--svg", type=OutputFile(dir_okay=False, path_type=Path), metavar="FILE",
               help="Draw the chart as a heat map; --calibration: the reliability curve.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
-@click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
+@click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8]")
+@treebank_option
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 def command(
     grammar: str, file: str, kind: InputKind, least: float, symbols: bool, trees: str | None, metrics: tuple[str, ...],
     preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool, longest: int | None, svg: Path | None,
-    form: str, encoding: str, start: str | None, renormalise: bool,
+    form: str, encoding: str, style: str, start: str | None, renormalise: bool,
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them.
 
@@ -89,7 +91,7 @@ def command(
             raise UsageError("the sentences are those of the trees: leave out FILE")
         if given is not None and given.joined:
             raise UsageError("this grammar joins chains of labels into one symbol, so it has no posteriors of single labels")
-        options = ReadOptions(encoding=encoding)
+        options = ReadOptions(encoding=encoding, treebank=style)
         if trees is not None:
             if svg is not None:
                 raise UsageError("--svg draws one chart, or the curve of --calibration: leave it out with --tree")
@@ -97,7 +99,7 @@ def command(
         else:
             _calibration(given, latent, str(calibration), options, bins, longest, svg, form)
         return
-    sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding)), None)
+    sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding, treebank=style)), None)
     if sentence is None:
         raise NoParse("there is no sentence to parse: the input is empty")
     words = sentence.tags if given is not None and given.tag_words and sentence.tags else sentence.words

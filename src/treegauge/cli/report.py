@@ -74,8 +74,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
     if gold is None or (not tests and not chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A [B...]'.")
-    names = ("preset", "treebank", "on_mismatch", "match_words", "rounds", "seed", "level")
-    how = CompareOptions(**{name: chosen[name] for name in names}, on_error=options.on_error, pair="text")
+    names = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level")
+    how = CompareOptions(
+        **{name: chosen[name] for name in names}, treebank=options.treebank, on_error=options.on_error, pair="text"
+    )
     if chosen["scored"]:
         report = _of_scores([gold, *tests], how, chosen)
     else:
@@ -134,7 +136,7 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, A
     from treegauge.reports.reporting import report_of_scores
     from treegauge.scoring.saved_scores import load_systems
 
-    if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
+    if chosen["store"] is not None or chosen["preset"] is not None or how.treebank:
         raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
     scores = load_systems(paths)
     inputs = scores[0].inputs if scores else None

@@ -16,14 +16,13 @@ from treegauge.cli._options import (
     engine_option,
     jobs_option,
     match_words_option,
-    named_systems,
+    named_runs,
     number_of_jobs,
     on_mismatch_option,
     output_option,
     preset_option,
     reading_both_options,
     stream_option,
-    treebank_option,
 )
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
@@ -75,7 +74,6 @@ Examples:
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
 @preset_option("What counts: name of a preset, or a .prm or .toml file. Default: the metric's own (see --list).")
-@treebank_option
 @click.option("--show-preset", type=INPUT, is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (by default the one that -p names) and stop.")  # fmt: skip
 @on_mismatch_option("align", "error", "skip", "edit", "evalb")
@@ -133,7 +131,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
 
     GOLD and TEST are treebank files, directories or globs, paired by file name; `-` is standard input. Several TESTs are shown
-    side by side, and NAME=FILE gives one a name.
+    side by side, and NAME=FILE gives one a name. NAME=FILE,FILE... or NAME=runs:GLOB are several runs of one parser: mean and
+    standard deviation are shown.
 
     The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
     Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or sentences are missing or too many; 1
@@ -159,22 +158,22 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise UsageError("--grammar is for the Parse Base of -m hogenhout")
     checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
-    systems = named_systems(tests)
-    _remark(gold, list(systems.values()), preset, chosen)
+    systems = named_runs(tests)
+    paths = [path for given in systems.values() for path in ([given] if isinstance(given, str) else given)]
+    _remark(gold, paths, preset, chosen)
     request = _request(preset, options, chosen)
-    with closing(_engine_for(engine, gold, systems, chosen)) as used, progress("scoring", None) as advance:
+    with closing(_engine_for(engine, [gold, *paths], chosen)) as used, progress("scoring", None) as advance:
         results = score_systems(gold, systems, replace(request, engine=used, progress=advance))
     if chosen["baselines"]:
         with progress("scoring baselines", None) as advance:
             results += score_baselines(gold, replace(request, progress=advance), seed=chosen["seed"] or 0)
-    _finish(results, checks, gold, systems, options, chosen)
+    _finish(results, checks, gold, options, chosen)
 
 
 def _finish(
     results: Sequence[Result],
     checks: Sequence[RateLimit],
     gold: str,
-    systems: dict[str, str],
     options: ReadOptions,
     chosen: dict[str, Any],
 ) -> None:
@@ -231,12 +230,11 @@ _LARGE_BYTES = 64 << 20
 """Files of more bytes than these together are worth starting processes for."""
 
 
-def _engine_for(engine: Engine, gold: str, systems: dict[str, str], chosen: dict[str, Any]) -> Engine:
+def _engine_for(engine: Engine, paths: Sequence[str], chosen: dict[str, Any]) -> Engine:
     """The engine that was chosen or, for large files that compiled code cannot count, processes on this machine."""
     jobs = number_of_jobs(chosen["jobs"], engine)
     if jobs == 1 or not engine.in_process or chosen["stream"] or chosen["on_mismatch"] == "evalb":
         return engine
-    paths = [gold, *systems.values()]
     if not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) < _LARGE_BYTES or _kernels_can_count(chosen):
         return engine
     from treegauge.engines import open_engine
@@ -307,7 +305,7 @@ def _request(preset: Preset | None, reading: ReadOptions, chosen: dict[str, Any]
         reading=reading,
         on_error=reading.on_error,
         pair="text",
-        treebank=chosen["treebank"],
+        treebank=reading.treebank,
         sentences=sentences or chosen["examples"] > 0,
         trees=chosen["examples"] > 0,
     )

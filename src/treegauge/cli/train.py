@@ -1,7 +1,8 @@
-"""``treegauge train``: a parser from a treebank, by latent-variable grammars."""
+"""``treegauge train``: a parser from a treebank, by latent-variable grammars or a network."""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -13,13 +14,23 @@ from typing import TYPE_CHECKING
 import click
 
 from treegauge.cli._group import INPUT, Command, OutputFile
-from treegauge.cli._options import format_option, jobs_option, number_of_jobs, output_option, reading_options
+from treegauge.cli._options import (
+    broken_trees_options,
+    device_option,
+    format_option,
+    jobs_option,
+    number_of_jobs,
+    output_option,
+    reading_options,
+)
 from treegauge.cli._progress import status_line
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
+from treegauge.io.broken import BrokenTrees
 from treegauge.io.writing import check_writable, write_bytes, write_chunks
 from treegauge.tables import number_of
+from treegauge.trees import Tree, Treebank
 
 if TYPE_CHECKING:
     from treegauge.learning.latent.latent_training import IterationReport, Trial
@@ -32,6 +43,8 @@ if TYPE_CHECKING:
 Examples:
   treegauge train train.mrg -o parser.model --jobs 2
   treegauge train train.mrg -o parser.model --quick
+  treegauge train train.mrg -o network.model --neural
+  treegauge train train.mrg -o network.model --neural --quick --device cpu --jobs 2
   treegauge train train.mrg -o parser.model --jobs 2 --resume
   treegauge train --show parser.model --label NP
   treegauge train --export parser.model --level 2 -o grammar.txt
@@ -39,19 +52,29 @@ Examples:
 )
 @click.argument("treebank", type=INPUT)
 @output_option("Output file of the model; with --show or --export, of the text.", default=None)
-@click.option("--quick", is_flag=True, help="Two grammars instead of six: a third of the time, somewhat less accurate.")
+@click.option("--neural", is_flag=True, help="Train a network (extra [torch]); best on a GPU.")
+@click.option("--quick", is_flag=True, help="Two grammars instead of six, or a network for CPUs: less time, less accurate.")
 @click.option("--grammars", type=click.IntRange(1), metavar="N", help="How many grammars.  [default: 6]")
 @click.option(
     "--rounds", type=click.IntRange(0, 10), metavar="N", help="How often to split.  [default: chosen on held-out trees, at most 5]"
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the splits.")
+@click.option(
+    "--epochs", type=click.IntRange(1), metavar="N",
+    help="--neural: how often to go through the trees.  [default: 24, --quick: 20; more if there are few trees]",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random numbers.")
+@click.option(
+    "--hold-out", type=click.FloatRange(0, 1, max_open=True), default=0.0, metavar="SHARE",
+    help="Leave out this share of the trees, chosen by their words: the same ones for every model and seed.",
+)  # fmt: skip
 @click.option("--no-tune", is_flag=True, help="Hold out no trees; use the default settings.")
 @jobs_option("Number of threads")
+@device_option("--neural: where to train")
 @click.option(
     "--checkpoint",
     type=OutputFile(),
     metavar="FOLDER",
-    help="Where the state is kept after every iteration.  [default: OUTPUT.checkpoint]",
+    help="Where the state is kept after every iteration or minute.  [default: OUTPUT.checkpoint]",
 )
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the model is the same as without interruption.")
 @click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
@@ -65,15 +88,18 @@ Examples:
 @format_option(("text", "nltk"), "--export: the format.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each iteration.")
 @reading_options
+@broken_trees_options(drop=False)
 def command(
-    treebank: str, output: str | None, quick: bool, grammars: int | None, rounds: int | None, seed: int, no_tune: bool, jobs: int,
-    checkpoint: str | None, resume: bool, show: bool, labels: tuple[str, ...], svg: Path | None, export: bool, grammar: int,
-    level: int | None, form: str, quiet: bool, options: ReadOptions,
+    treebank: str, output: str | None, quick: bool, grammars: int | None, rounds: int | None, seed: int, hold_out: float,
+    no_tune: bool, jobs: int, device: str, neural: bool, epochs: int | None, checkpoint: str | None, resume: bool, show: bool,
+    labels: tuple[str, ...], svg: Path | None, export: bool, grammar: int, level: int | None, form: str, quiet: bool,
+    options: ReadOptions, broken: BrokenTrees,
 ) -> None:  # fmt: skip
-    """Train a parser on TREEBANK: latent-variable grammars by split-merge EM (Petrov et al. 2006).
+    """Train a parser on TREEBANK: latent-variable grammars by split-merge EM (Petrov et al. 2006), or a network.
 
     How many rounds, how much smoothing and pruning, and lam are chosen on trees held out from TREEBANK; then the grammars are
-    trained on all of it. stderr shows the log likelihood of each iteration and the time left. Parse with: treegauge parse MODEL.
+    trained on all of it. A network is trained until its F1 on some of the trees no longer rises. stderr shows the log likelihood
+    or the F1, and the time left. Parse with: treegauge parse MODEL.
     """
     if show and export:
         raise UsageError("--show and --export print different things: give one of them")
@@ -85,6 +111,15 @@ def command(
     if output in (None, "-"):
         raise UsageError("a model is a file: give -o FILE")
     check_writable(output)
+    if neural:
+        if grammars is not None or rounds is not None:
+            raise UsageError("--neural trains a network: leave out --grammars and --rounds")
+        _train_network(
+            treebank, output, quick, epochs, seed, hold_out, no_tune, jobs, device, checkpoint, resume, quiet, options, broken
+        )
+        return
+    if epochs is not None:
+        raise UsageError("grammars are trained in rounds: --epochs goes with --neural")
     from treegauge.compilation import report_compiling, when_compiling
     from treegauge.grammar.latent.latent_model import save_latent
     from treegauge.learning.latent.latent_training import QUICK, TrainingSettings, train_latent
@@ -94,9 +129,8 @@ def command(
         settings = replace(settings, grammars=grammars)
     if no_tune:
         settings = replace(settings, tuning_grammars=0)
-    bank = read(treebank, options)
+    bank = _training_trees(treebank, options, hold_out, broken)
     began = time.monotonic()
-    click.echo(number_of(len(bank), "tree"), err=True)
     with when_compiling(report_compiling), status_line(quiet=quiet) as show_line:
 
         def on_try(tried: Trial) -> None:
@@ -113,6 +147,49 @@ def command(
     click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, in {seconds:.0f} s: {output}", err=True)
 
 
+def _train_network(
+    treebank: str, output: str, quick: bool, epochs: int | None, seed: int, hold_out: float, no_tune: bool, jobs: int, device: str,
+    checkpoint: str | None, resume: bool, quiet: bool, options: ReadOptions, broken: BrokenTrees,
+) -> None:  # fmt: skip
+    from treegauge.neural.network_model import QUICK, NetworkSettings, chosen_device, save_network
+    from treegauge.neural.network_training import TrainingReport, train_network
+
+    device, settings = chosen_device(device), replace(QUICK if quick else NetworkSettings(), seed=seed)
+    if epochs is not None:
+        settings = replace(settings, epochs=epochs, passes=1)
+    bank, began = _training_trees(treebank, options, hold_out, broken), time.monotonic()
+    first: list[tuple[float, float]] = []
+    with status_line(quiet=quiet) as show_line:
+
+        def report(at: TrainingReport) -> None:
+            now = time.monotonic()
+            first.append((now, at.done)) if not first else None
+            left = _time_left(now - first[0][0], at.done - first[0][1], 1 - at.done)
+            f1 = "" if at.f1 is None or math.isnan(at.f1) else f", F1 {100 * at.f1:.2f} on the slice"
+            show_line(f"epoch {at.epoch} of {at.epochs}: {at.loss:.3f} nats a sentence{f1}{left}")
+
+        model = train_network(
+            list(bank), settings, trained_on=bank.sha256(), device=device,
+            jobs=number_of_jobs(jobs, IN_PROCESS), tune=not no_tune, checkpoint=checkpoint or f"{output}.checkpoint",
+            resume=resume, on_report=report, save=lambda made: save_network(made, output),
+        )  # fmt: skip
+    f1 = f"F1 {100 * model.notes['f1']:.2f} on the slice, " if model.notes["f1"] is not None else ""
+    seconds, size = time.monotonic() - began, os.path.getsize(output) / 1e6
+    click.echo(f"network: {f1}lam {model.lam:g}, {size:.1f} MB, on {device} in {seconds:.0f} s: {output}", err=True)
+
+
+def _training_trees(treebank: str, options: ReadOptions, share: float, broken: BrokenTrees) -> Treebank:
+    """The trees of a file without the held-out ones; stderr shows how many there are."""
+    from treegauge.grammar.training_sentences import hold_out_by_words
+
+    bank, held = broken.pass_on(read(treebank, options)), list[Tree]()
+    if share:
+        rest, held = hold_out_by_words(list(bank), share)
+        bank = Treebank.from_trees(rest)
+    click.echo(number_of(len(bank), "tree") + (f", {len(held):,} held out" if share else ""), err=True)
+    return bank
+
+
 def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport], None]:
     """A function that shows each iteration, and the time left.
 
@@ -125,15 +202,16 @@ def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport
         with lock:
             now = time.monotonic()
             first.append((now, at.done)) if not first else None
-            spent, fresh = now - first[0][0], at.done - first[0][1]
-            left = f", {_time(spent * (1 - at.done) / fresh)} left" if fresh > 0.01 else ""
+            left = _time_left(now - first[0][0], at.done - first[0][1], 1 - at.done)
             show(f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}")
 
     return tell
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+def _time_left(spent: float, done: float, rest: float) -> str:
+    """The time that the rest of the work takes, if that can be told from the share that is done."""
+    seconds = spent * rest / done if done > 0.01 else math.inf
+    return "" if seconds == math.inf else f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
 
 
 def _look(

@@ -44,7 +44,8 @@ def command(files: tuple[str, ...], most: int, notes: bool, form: str, options: 
     """List the errors in FILE... (treebank files, directories, globs; - is stdin): all are counted, at most --max per file shown.
 
     Exit code 3 if there are any. Notes point out what is odd but not wrong: empty parses, words without tags, nodes without words,
-    several trees on a line. Memory does not grow with the input, with or without --stream.
+    several trees on a line, an encoding that was found, and files that should be read with --treebank. Memory does not grow with
+    the input, with or without --stream.
     """
     with sources_with_progress(files, "validating") as sources:
         reports = [examine(source, options, most) for source in sources]
@@ -65,7 +66,7 @@ def _lines(reports: list[FileReport], with_notes: bool) -> Iterator[str]:
         if report.n_errors > len(report.errors):
             yield f"{report.path}: ... and {report.n_errors - len(report.errors):,} more errors"
         if with_notes:
-            yield from (f"{remark.place}: note: {remark.text}" for remark in report.remarks)
+            yield from (f"{remark.place}: note: {as_typed(remark.text)}" for remark in report.remarks)
             if report.n_remarks > len(report.remarks):
                 yield f"{report.path}: ... and {report.n_remarks - len(report.remarks):,} notes more"
         yield f"{report.path}: {_counts(report)}"
@@ -77,13 +78,15 @@ def _lines(reports: list[FileReport], with_notes: bool) -> Iterator[str]:
             total.n_errors += report.n_errors
             total.n_remarks += report.n_remarks
             total.n_with_gaps += report.n_with_gaps
+            total.n_traces += report.n_traces
         yield f"{len(reports)} files: {_counts(total)}"
 
 
 def _counts(report: FileReport) -> str:
-    counts = {"tree": report.n_trees, "word": report.n_words, "error": report.n_errors, "note": report.n_remarks}
+    traces = f" ({number_of(report.n_traces, 'trace')} among them)" if report.n_traces else ""
     gaps = f", {number_of(report.n_with_gaps, 'tree')} with crossing branches" if report.n_with_gaps else ""
-    return ", ".join(number_of(number, noun) for noun, number in counts.items()) + gaps
+    found = f"{number_of(report.n_errors, 'error')}, {number_of(report.n_remarks, 'note')}{gaps}"
+    return f"{number_of(report.n_trees, 'tree')}, {number_of(report.n_words, 'word')}{traces}, {found}"
 
 
 def _as_json(reports: list[FileReport]) -> str:
@@ -92,6 +95,7 @@ def _as_json(reports: list[FileReport]) -> str:
             "path": report.path,
             "trees": report.n_trees,
             "words": report.n_words,
+            **({"traces": report.n_traces} if report.n_traces else {}),
             **({"trees_with_gaps": report.n_with_gaps} if report.n_with_gaps else {}),
             "n_errors": report.n_errors,
             "errors": [

@@ -102,7 +102,7 @@ class Processes(Engine):
         """The pool of workers, a new one if the last broke."""
         if self._executor is None:
             # Only the first pool may be forked: since then this process has had threads, which may hold locks.
-            self._executor = _executor(self.workers, copies=self._inherit and _can_be_copied())
+            self._executor = _executor(self.workers, self._folder, copies=self._inherit and _can_be_copied())
             self._inherit = False
         return self._executor
 
@@ -125,18 +125,33 @@ def _can_be_copied() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def _executor(workers: int, *, copies: bool = False) -> ProcessPoolExecutor:
+def _executor(workers: int, folder: str | None = None, *, copies: bool = False) -> ProcessPoolExecutor:
     # Spawned and not forked, unless that is safe: this process may have threads.
     context = multiprocessing.get_context("fork" if copies else "spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(workers,))
+    return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(workers, folder))
 
 
-def _begin(workers: int) -> None:
-    """Prepare a worker: leave interrupts to the parent process, and the other cores to the other workers."""
+def _begin(workers: int, folder: str | None) -> None:
+    """Prepare a worker: it leaves interrupts to the parent process, ends with it, and leaves other cores to the other workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP"):  # a forked worker has the handlers of its parent
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     if workers > 1:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ.setdefault(name, "1")
+
+
+def _end_with_parent(folder: str | None) -> None:
+    """End this process as soon as its parent has ended, however that came about, and delete the parent's temporary folder."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
 
 
 class _ProcessTasks:

@@ -359,12 +359,14 @@ def _notes(corpus: str, outcome: Outcome, verdicts: Sequence[CriterionTest]) -> 
     ahead = 100 * (f1["MH"]["MPP"] - f1["MRL"]["MPP"])
     alike = outcome.same.rates["MH MPP"]["f1"] - outcome.same.rates["MRL MPP"]["f1"]
     alike_p = outcome.same.p("MRL MPP", "MH MPP", "f1")
+    precision = {name: f"{100 * rates['precision']:.2f}" for name, rates in outcome.parses[0].own.rates.items()}
     chains = (
         "In MRL a chain of single children is one symbol while parsing and is expanded before scoring, so that the grammar is "
         "binary, as the paper's equations have it. (--unaries kept leaves unary rules in: M_LR then collects every label that a "
         "chain can have.)"
         if outcome.unaries == "joined"
-        else "In MRL unary rules are kept; M_LR then collects every label that a chain of them can have, at the cost of precision."
+        else "In MRL unary rules are kept, and every label that a chain of them can have counts for M_LR: its precision is "
+        f"{precision['M_LR']}, that of MPP {precision['MPP']}."
     )
     return [
         f"Outcome: with MPP, MH is {ahead:+.1f} points of F from MRL (paper: +18.6), against the same trees {100 * alike:+.1f} "
@@ -395,12 +397,12 @@ def _order_note(outcome: Outcome) -> str:
         gaps.append(f"{name} {100 * ours:+.1f} (paper {100 * (precision - recall):+.1f})")
     p = {each.variant.name: each.own for each in outcome.parses}["MRL"].p("M_LR", "M_CFP", "f1")
     best = {rate: max(ALGORITHMS.values(), key=lambda name: rates[name][rate]) for rate in ("precision", "recall")}
-    same = "as" if order == "M_CFP > M_PCh > M_LR" else "unlike"
+    same, why = ("as", "") if order == "M_CFP > M_PCh > M_LR" else ("unlike", ", and why its order differs stays open")
     return (
         f"Order under MRL by F: {order} (M_CFP against M_LR: p = {p:.4f}), {same} in the paper, where it is M_CFP > M_PCh > M_LR. "
         "Binary trees have equally many brackets, so precision less recall shows what became of unary productions: "
         f"{', '.join(gaps)}. The best precision has {best['precision']} (paper: M_LR), the best recall {best['recall']} (paper: "
-        "M_CFP). The paper does not say how chains of unary productions count, and why its order differs stays open. "
+        f"M_CFP). The paper does not say how chains of unary productions count{why}. "
         "(experiments/simaan_order.py varies one thing at a time.)"
     )
 

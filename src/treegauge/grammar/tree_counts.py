@@ -8,7 +8,7 @@ however it is counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,6 +23,7 @@ from treegauge.normalise import Pipeline, pipeline
 from treegauge.tables import number_of
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.tree import Production, Tree, fold, from_flat, to_flat
+from treegauge.trees.treebank import Treebank
 
 
 def induce(trees: object, *, tags: bool = False, top: str = TOP) -> PCFG:
@@ -325,14 +326,20 @@ class TreebankCounts(NamedTuple):
 
 
 def count_treebank(
-    path: str, reading: ReadOptions, recipe: Recipe, engine: Engine = IN_PROCESS, size: int = TREES
+    path: str,
+    reading: ReadOptions,
+    recipe: Recipe,
+    engine: Engine = IN_PROCESS,
+    size: int = TREES,
+    *,
+    pass_on: Callable[[Treebank], Treebank] = lambda bank: bank,
 ) -> TreebankCounts:
-    """The counts of the trees of a file, block by block on an engine."""
+    """The counts of the trees of a file, block by block on an engine; ``pass_on`` gives the trees of a block that are counted."""
     digest, counts = TreebankHash(), TreeCounts()
 
     def blocks() -> Iterator[SentenceBlock]:
         first = 0
-        for bank in stream(path, reading):
+        for bank in map(pass_on, stream(path, reading)):
             digest.update(bank)
             for low in range(0, len(bank), size):
                 yield SentenceBlock(first + low, (bank[low : low + size],))

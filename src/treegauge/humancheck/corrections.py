@@ -274,13 +274,12 @@ def _edited_trees(check: Check, log: JudgementLog, annotators: Sequence[str]) ->
     trees: dict[str, Tree] = {}
     refused: list[str] = []
     for gold, questions in by_gold.items():
-        found = _agreed_tree(log, [question.bracket for question in questions], annotators)
-        if found is None:
+        found, problem = _agreed_tree(log, [question.bracket for question in questions], annotators)
+        if not found and not problem:
             continue
         sentence = questions[0].occurrences[0].sentence
         try:
             tree = edited_tree(check.gold[sentence], found) if found else None
-            problem = "" if tree else "the annotators edited the tree differently; let the adjudicator choose"
         except RequestError as error:
             tree, problem = None, str(error).rstrip(".").lower()
         if tree is None:
@@ -290,12 +289,12 @@ def _edited_trees(check: Check, log: JudgementLog, annotators: Sequence[str]) ->
     return trees, refused
 
 
-def _agreed_tree(log: JudgementLog, brackets: Sequence[BracketId], annotators: Sequence[str]) -> str | None:
-    """The text of the edited tree to use for a sentence; empty if people differ, None if nobody edited it."""
+def _agreed_tree(log: JudgementLog, brackets: Sequence[BracketId], annotators: Sequence[str]) -> tuple[str, str]:
+    """The text of the edited tree to use for a sentence, or the reason why no edited tree is used; neither if nobody edited it."""
     rulings = [one for bracket in brackets for one in log.opinions(bracket, "adjudicator").values()]
     ruled = [one for one in rulings if one.correction and one.correct_tree]
     if ruled and not annotators:
-        return max(ruled, key=lambda one: one.seq).correct_tree
+        return max(ruled, key=lambda one: one.seq).correct_tree, ""
     judges: set[str] = set()
     latest: dict[str, Judgement] = {}
     for one in (one for bracket in brackets for one in log.opinions(bracket).values()):
@@ -306,9 +305,15 @@ def _agreed_tree(log: JudgementLog, brackets: Sequence[BracketId], annotators: S
         if one.correction and one.correct_tree and one.seq >= (latest[one.annotator].seq if one.annotator in latest else 0):
             latest[one.annotator] = one
     if not latest:
-        return None
-    text, count = Counter(one.correct_tree for one in latest.values()).most_common(1)[0]
-    return text if 2 * count > len(judges | set(latest)) else ""
+        return "", ""
+    texts = Counter(one.correct_tree for one in latest.values())
+    text, count = texts.most_common(1)[0]
+    n_judges = len(judges | set(latest))
+    if 2 * count > n_judges:
+        return text, ""
+    if len(texts) > 1:
+        return "", "the annotators edited the tree differently; let the adjudicator choose"
+    return "", f"{count} of {n_judges} annotators edited the tree, not more than half; let the adjudicator choose"
 
 
 def _sentences_of(check: Check, edited: Mapping[str, Tree]) -> dict[int, Tree]:

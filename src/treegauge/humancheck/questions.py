@@ -193,7 +193,7 @@ class System:
     @property
     def notes(self) -> tuple[Note, ...]:
         """The notes on sentences that differ from the treebank's, and the remarks on all of them together."""
-        return notes_with_remarks(self.pair.alignment.notes, self.spans.gold, self.bank)
+        return notes_with_remarks(self.pair, self.spans.gold, self.spans.test)
 
     def judgements(self, verdict: Callable[[int], Verdict | None]) -> Judgements:
         """The judgements of this system's brackets, given the verdict on each question."""

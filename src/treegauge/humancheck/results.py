@@ -183,6 +183,46 @@ def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: 
     return Table("Agreement (accepted or rejected)", columns, tuple(rows), tuple(notes), percent=("agree",))
 
 
+def agreement_by_label(check: Check, log: JudgementLog) -> Table:
+    """The agreement on the brackets of each label, those with most brackets judged by two or more first."""
+    by_label: dict[str, list[BracketId]] = {}
+    for question in check.questions:
+        if sum(one.verdict in ("accepted", "rejected") for one in log.opinions(question.bracket).values()) > 1:
+            by_label.setdefault(question.bracket.label, []).append(question.bracket)
+    rows: list[tuple[Cell, ...]] = []
+    for label, brackets in sorted(by_label.items(), key=lambda found: (-len(found[1]), found[0])):
+        alpha = all_agreements(ratings(log, brackets))[-1]
+        disputed = sum(map(log.is_disputed, brackets))
+        rows.append((label, len(brackets), disputed, alpha.share, _Coefficient(alpha.value)))
+    return Table("By label", ("label", "brackets", "disputed", "agree", "alpha"), tuple(rows), percent=("agree",))
+
+
+def confusion_tables(check: Check, log: JudgementLog) -> list[Table]:
+    """The brackets to which two annotators gave each two verdicts: a table for each pair, its rows for the first one's verdicts."""
+    verdicts = ("accepted", "rejected", "unsure")
+    answers = ratings(log, [question.bracket for question in check.questions], unsure=True)
+    tables: list[Table] = []
+    for a, b in combinations(answers, 2):
+        counts = Counter(zip(answers[a], answers[b], strict=True))
+        rows = tuple((f"{a}: {one}", *(counts[i, j] for j in range(3))) for i, one in enumerate(verdicts))
+        tables.append(Table(f"{a} and {b}", ("verdict", *(f"{b}: {one}" for one in verdicts)), rows))
+    return tables
+
+
+def verdict_table(check: Check, log: JudgementLog) -> Table:
+    """Everybody's verdict on each bracket that two or more annotators have judged, and the adjudicator's."""
+    names = log.names()
+    rows: list[tuple[Cell, ...]] = []
+    for question in check.questions:
+        opinions, ruling = log.opinions(question.bracket), log.ruling(question.bracket)
+        if len(opinions) > 1:
+            said = [opinions[name].verdict if name in opinions else "" for name in names]
+            place = question.occurrences[0].sentence + 1
+            settled = ruling.verdict if ruling else ""
+            rows.append((place, question.bracket.label, " ".join(question.words), question.kind, *said, settled))
+    return Table("Verdicts", ("sentence", "label", "words", "kind", *names, "adjudicator"), tuple(sorted(rows, key=str)))
+
+
 class _Coefficient(float):
     """A coefficient, shown with three decimals in any table."""
 

@@ -16,13 +16,16 @@ import re
 import threading
 from abc import ABC, abstractmethod
 from bisect import insort
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.errors import RequestError, TreegaugeError, UsageError, WriteError
+from treegauge.humancheck.corrected_text import corrected_files, patch_of
 from treegauge.humancheck.corrections import correct_treebank, last_edited_tree, proposed_tree, treebank_patch
 from treegauge.humancheck.editing import edited_tree
 from treegauge.humancheck.exchange import judgement_lines
@@ -44,9 +47,12 @@ from treegauge.humancheck.store import CONFLICT, Store
 from treegauge.io.formats import FORMATS
 from treegauge.trees.treebank import Int64
 
+_PACES, _FEWEST_PACES = 30, 5
+"""The time left is estimated from so many of the latest answers, and from no fewer than these."""
+
 
 class AnnotatorProgress(NamedTuple):
-    """One person's progress: the numbers of questions by answer and in all, and the seconds spent.
+    """One person's progress: the numbers of questions by answer and in all, the seconds spent, and those a question takes.
 
     A question is judged if it is accepted or rejected; the answer "unsure" is an answer, but not a judgement.
     """
@@ -58,6 +64,7 @@ class AnnotatorProgress(NamedTuple):
     skipped: int
     total: int
     seconds: float
+    pace: float = math.nan
 
     @property
     def judged(self) -> int:
@@ -69,8 +76,13 @@ class AnnotatorProgress(NamedTuple):
 
         >>> print(AnnotatorProgress(40, 20, 11, 9, 0, 40, 0.0))
         31 of 40 judged, 9 unsure
+        >>> print(AnnotatorProgress(40, 40, 0, 0, 0, 100, 400.0, 10.0))
+        40 of 100 judged, 60 left (about 10 min)
         """
-        parts = [(self.unsure, "unsure"), (self.skipped, "skipped"), (self.left, "left")]
+        minutes = math.ceil(self.left * self.pace / 60) if self.left and not math.isnan(self.pace) else 0
+        about = f" (about {minutes} min)" if minutes < 90 else f" (about {minutes / 60:.0f} h)"
+        left = f"left{about if minutes else ''}"
+        parts = [(self.unsure, "unsure"), (self.skipped, "skipped"), (self.left, left)]
         return ", ".join([f"{self.judged} of {self.total} judged", *(f"{number} {word}" for number, word in parts if number)])
 
     @property
@@ -89,6 +101,7 @@ class Worklist(ABC):
         self.states: States = np.zeros(len(check.questions), dtype=np.int8)
         self._own: list[tuple[int, str]] = []
         self._seconds = 0.0
+        self._paces: deque[float] = deque(maxlen=_PACES)
         for bracket in log.brackets:
             if bracket in check.number:
                 self.refresh(check.number[bracket])
@@ -114,7 +127,9 @@ class Worklist(ABC):
 
     def _add_own(self, judgement: Judgement) -> None:
         if judgement.person == self.person and judgement.bracket in self.check.number:
-            self._seconds += judgement.seconds if judgement.seconds is not None and math.isfinite(judgement.seconds) else 0.0
+            if judgement.seconds is not None and math.isfinite(judgement.seconds):
+                self._seconds += judgement.seconds
+                self._paces.append(judgement.seconds)
             if judgement.verdict != "withdrawn":
                 insort(self._own, (judgement.seq, judgement.id))
 
@@ -153,9 +168,9 @@ class Worklist(ABC):
         questions = self.questions()
         counts: list[int] = np.bincount(self.states[questions], minlength=len(STATES) + 1).tolist()
         answered = counts[ACCEPTED] + counts[REJECTED] + counts[UNSURE]
-        return AnnotatorProgress(
-            answered, counts[ACCEPTED], counts[REJECTED], counts[UNSURE], counts[SKIPPED], len(questions), self._seconds
-        )
+        pace = median(self._paces) if len(self._paces) >= _FEWEST_PACES else math.nan
+        accepted, rejected, unsure, skipped = (counts[state] for state in (ACCEPTED, REJECTED, UNSURE, SKIPPED))
+        return AnnotatorProgress(answered, accepted, rejected, unsure, skipped, len(questions), self._seconds, pace)
 
     def _skipped_questions(self) -> list[int]:
         """The skipped questions, in the order in which they were skipped."""
@@ -238,6 +253,8 @@ class AdjudicatorWorklist(Worklist):
 
 
 _LARGEST_BATCH = 200
+_IDLE = 1.0
+"""The seconds without an answer after which the store is tidied."""
 
 
 class _Job(NamedTuple):
@@ -271,8 +288,19 @@ class BatchWriter:
         self._thread.join()
 
     def _run(self) -> None:
-        """Take jobs from the queue, as many as there are at a time, until None is met."""
-        while (job := self._jobs.get()) is not None:
+        """Take jobs from the queue, as many as there are at a time, until None is met; when there are none, tidy the store."""
+        is_tidy = True
+        while True:
+            try:
+                job = self._jobs.get(timeout=None if is_tidy else _IDLE)
+            except queue.Empty:
+                self._store.checkpoint()
+                is_tidy = True
+                continue
+            if job is None:
+                self._store.checkpoint()
+                return
+            is_tidy = False
             jobs = [job]
             while len(jobs) < _LARGEST_BATCH and not self._jobs.empty():
                 further = self._jobs.get()
@@ -412,14 +440,16 @@ class Session:
         """Store an answer, once, however often it is sent; returns the judgement."""
         _check_id(answer.id)
         question = self.question(answer.question)
+        # Whoever names a label says that the treebank is wrong.
+        answer = answer._replace(correction=answer.correction or bool(answer.correct_label.strip()))
         if answer.verdict not in VERDICTS[:-1]:
             raise RequestError(f"A verdict is one of {', '.join(VERDICTS[:-1])}.")
         if len(answer.note) > LONGEST_NOTE:
             raise RequestError(f"A note has at most {LONGEST_NOTE} characters.")
         if len(answer.correct_label) > LONGEST_LABEL or any(character.isspace() for character in answer.correct_label.strip()):
             raise RequestError(f"A label has at most {LONGEST_LABEL} characters and no blanks.")
-        if answer.seconds is not None and not math.isfinite(answer.seconds):
-            raise RequestError("The time is not a number.")
+        if answer.seconds is not None and not 0 <= answer.seconds < math.inf:
+            raise RequestError("The time is not a number of seconds from 0 on.")
         for tag in answer.tags:
             if tag not in TAGS:
                 raise RequestError(f"A reason is one of {', '.join(TAGS)}.")
@@ -435,8 +465,8 @@ class Session:
             answer.correction,
             # An answer that is sent again keeps the first one's value, although the reason has been shown meanwhile.
             blind=known.blind if known else self.is_blind(person, question),
-            seconds=None if answer.seconds is None else min(max(answer.seconds, 0.0), _MOST_SECONDS),
-            correct_label=storable(answer.correct_label.strip()) if answer.correction else "",
+            seconds=None if answer.seconds is None else min(answer.seconds, _MOST_SECONDS),
+            correct_label=storable(answer.correct_label.strip()),
             tags=tuple(tag for tag in TAGS if tag in answer.tags),
             correct_tree=known.correct_tree if known else self._correct_tree(person, question, answer),
         )
@@ -459,17 +489,28 @@ class Session:
         return "" if tree == gold else str(tree)
 
     async def undo(self, person: Person, name: str, undoes: str) -> Judgement:
-        """Withdraw one of the person's own judgements (``undoes``, by an entry with id ``name``); returns the withdrawn one."""
+        """Withdraw one of the person's own judgements (``undoes``, by an entry with id ``name``) and all that were given together
+        with it; returns the first of them."""
         _check_id(name)
         judgement = self.log.by_id.get(undoes)
         if judgement is None or judgement.person != person or judgement.bracket not in self.check.number:
             raise RequestError("There is no such judgement of yours to take back.", 404)
-        if undoes in self.log.withdrawn_ids and name not in self.log.by_id:
-            return judgement
-        question = self.check.questions[self.check.number[judgement.bracket]]
-        withdrawal = Judgement(name, judgement.bracket, question.kind, "withdrawn", person.name, person.role, undoes=undoes)
-        await self._append(withdrawal, question)
-        return judgement
+        given = self.given_together(judgement)
+        for one in given:
+            own = name if len(given) == 1 else f"{name}-{one.id.rpartition('-')[2]}"
+            if one.id in self.log.withdrawn_ids and own not in self.log.by_id:
+                continue
+            question = self.check.questions[self.check.number[one.bracket]]
+            withdrawal = Judgement(own, one.bracket, question.kind, "withdrawn", person.name, person.role, undoes=one.id)
+            await self._append(withdrawal, question)
+        return given[0]
+
+    def given_together(self, judgement: Judgement) -> list[Judgement]:
+        """The judgements that one key gave: the page numbers them, and the beginning of their ids is the same."""
+        together, sign, _ = judgement.id.rpartition("-")
+        ids = (f"{together}-{number}" for number in range(len(self.check.of_gold[judgement.bracket.gold]))) if sign else ()
+        found = [one for name in ids if (one := self.log.by_id.get(name)) and one.person == judgement.person]
+        return found if judgement in found else [judgement]
 
     async def _append(self, judgement: Judgement, question: Question) -> None:
         outcome = await self.writer.append(judgement, question.span.words)
@@ -482,19 +523,22 @@ class Session:
         words = {question.bracket.sentence: question.span.words for question in self.check.questions}
         return "".join(f"{line}\n" for line in judgement_lines(own, words, form))
 
-    def export_corrected(self, person: Person, form: str) -> str:
+    def export_corrected(self, person: Person, form: str) -> bytes:
         """The treebank with a person's own corrections (for the adjudicator: everybody's), or these corrections as a patch.
 
         ``form`` is ``patch``, ``mrg`` or, with crossing branches, ``discbracket`` or ``export``.
         """
         names = () if person.role == "adjudicator" else (person.name,)
         bank = correct_treebank(self.check, self.log, annotators=names).bank
+        files = corrected_files(self.check.gold, bank) if form in ("patch", "mrg") else None
         if form == "patch":
-            return "".join(treebank_patch(self.check.gold, bank))
+            return b"".join(patch_of(files)) if files else "".join(treebank_patch(self.check.gold, bank)).encode("utf-8", "replace")
+        if files:
+            return b"".join(file.after for file in files)
         writer = FORMATS["bracketed" if form == "mrg" else form].writer
         assert writer is not None
         try:
-            return b"".join(writer([bank])).decode("utf-8", "replace")
+            return b"".join(writer([bank]))
         except WriteError as error:
             raise RequestError(f"The corrected treebank cannot be written in this format: {error}") from None
 

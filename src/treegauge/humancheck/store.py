@@ -1,10 +1,11 @@
 """The store of judgements: a log that only grows, in a SQLite file or a PostgreSQL database.
 
 SQLite runs in WAL mode with full sync: an acknowledged judgement survives a crash of the process and, if the disk does what it
-reports, a crash of the machine. Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq``
-is the order of commits, and reading on from the last ``seq`` misses nothing. That order alone determines which of two judgements is
-the later one; clocks do not matter. Stores of older versions are migrated when they are opened; a store that cannot be written is
-read from a copy.
+reports, a crash of the machine. What the ``-wal`` file holds goes into the file itself when nobody writes, and at the end.
+
+Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq`` is the order of commits, and
+reading on from the last ``seq`` misses nothing. That order alone determines which of two judgements is the later one; clocks do not
+matter. Stores of older versions are migrated when they are opened; a store that cannot be written is read from a copy.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import json
 import os
 import secrets
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -31,7 +33,7 @@ from sqlalchemy import Boolean, event
 from sqlalchemy.engine import Connection, Engine, Row
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
+from treegauge.errors import InputError, MissingExtra, UsageError, WriteError, refusing_damage
 from treegauge.humancheck.judgements import BracketId, Judgement, utc_now
 
 # The migrations make the tables; here are the columns that are read and written.
@@ -155,8 +157,15 @@ class Store:
         """Whether judgements can be read but not added."""
         return self._copy is not None
 
+    def checkpoint(self) -> None:
+        """Move what SQLite's ``-wal`` file holds into the file itself, as far as no reader prevents it; errors do not matter."""
+        if self._engine.dialect.name == "sqlite" and not self.is_read_only:
+            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
+
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; then a SQLite store is one file again."""
+        self.checkpoint()
         self._engine.dispose()
         if self._copy is not None:
             self._copy.cleanup()
@@ -255,7 +264,7 @@ class Store:
             return bytes.fromhex(value)
 
     def link_numbers(self) -> dict[tuple[str, str], int]:
-        """The number of times each person's link was revoked, by role and name; only people whose link ever was."""
+        """The number of times each person's link was revoked, by role and name, for everybody who was ever given a link."""
         with self._reporting("cannot be read"), self._engine.begin() as connection:
             rows = connection.execute(sql.select(SETTING.c.name, SETTING.c.value).where(SETTING.c.name.like(f"{_LINK}%")))
             found = {str(row.name): json.loads(row.value) for row in rows}
@@ -263,10 +272,20 @@ class Store:
 
     def revoke_link(self, role: str, name: str) -> None:
         """Make a person's present link invalid; the next link will differ."""
-        setting = _LINK + hashlib.sha256(f"{role}:{name}".encode()).hexdigest()[:40]
+        self._number_links([(role, name)], 1)
+
+    def add_people(self, people: Iterable[tuple[str, str]]) -> None:
+        """Remember the people who are given links, by role and name."""
+        known = self.link_numbers()
+        if new := [person for person in people if tuple(person) not in known]:
+            self._number_links(new, 0)
+
+    def _number_links(self, people: Iterable[tuple[str, str]], more: int) -> None:
         with self._write_errors(), self._writing() as connection:
-            number = json.loads(_setting(connection, setting) or '["", "", 0]')[2]
-            _set_setting(connection, setting, json.dumps([role, name, number + 1]))
+            for role, name in people:
+                setting = _LINK + hashlib.sha256(f"{role}:{name}".encode()).hexdigest()[:40]
+                number = json.loads(_setting(connection, setting) or '["", "", 0]')[2]
+                _set_setting(connection, setting, json.dumps([role, name, number + more]))
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:
@@ -279,11 +298,12 @@ class Store:
     @contextmanager
     def _reporting(self, what: str) -> Generator[None]:
         """Turn an error of the database into an :class:`InputError` that says what cannot be done."""
-        try:
-            yield
-        except SQLAlchemyError as error:
-            advice = "A store is a SQLite file or a PostgreSQL address, postgresql://user@host/database."
-            raise InputError(f"the store of judgements {what}: {_cause(error)}", path=self.name, advice=advice) from None
+        with refusing_damage(self.name, "a store of judgements", InputError):
+            try:
+                yield
+            except SQLAlchemyError as error:
+                advice = "A store is a SQLite file or a PostgreSQL address, postgresql://user@host/database."
+                raise InputError(f"the store of judgements {what}: {_cause(error)}", path=self.name, advice=advice) from None
 
 
 def _setting(connection: Connection, name: str) -> str | None:

@@ -33,9 +33,10 @@ from treegauge.io.graphs import (
     Word,
     join_label,
     node_parts,
+    parts_left_out,
     split_label,
 )
-from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
+from treegauge.io.secondary import BadEdge, SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import tree_lines
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
@@ -64,26 +65,29 @@ class _Handler(XmlHandler[Graph]):
         super().__init__(text)
         self.options = options
         self.is_alpino = self.has_errors = False
+        self.root = ""
         self.count = 0
         self.graph: Graph | None = None
         self.path_down: list[str] = []
         self.words: dict[int, Word] = {}
         self.standing: dict[str, SecondaryEdge] = {}  # elements that stand for others
-        self.indexed: dict[str, str | int] = {}  # by index, the name of the node or the place of the word that has it
+        # By index, the name of the node or the place of the word that has it; None if there are two.
+        self.indexed: dict[str, str | int | None] = {}
         self.tags: set[str] = set()  # elements with a word
         self.elements = 0
+        self.left_out = LeftOut()
 
     def missing(self) -> str:
-        return "" if self.is_alpino else "no <alpino_ds> in this XML file: it is not Alpino XML"
+        return "" if self.is_alpino else f"this XML is not a treebank: <{self.root}> holds neither Alpino XML nor TIGER-XML"
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
-        if element in ("alpino_ds", "treebank"):
-            self.is_alpino = True
+        self.root = self.root or element
+        self.is_alpino |= element == "alpino_ds" or self.root == "treebank"
         if element == "alpino_ds":
             self.count += 1
             self.graph = Graph(attributes.get("id", str(self.count)), self.line, has_root=False)
             self.path_down, self.words, self.elements, self.has_errors = [], {}, 0, False
-            self.standing, self.indexed, self.tags = {}, {}, set()
+            self.standing, self.indexed, self.tags, self.left_out = {}, {}, set(), LeftOut()
         elif self.graph is not None and element == "sentence":
             self.graph.name = attributes.get("sentid", self.graph.name)
         elif self.graph is not None and element == "node":
@@ -112,8 +116,8 @@ class _Handler(XmlHandler[Graph]):
         else:
             parts = LabelParts(attributes.get("cat") or NONE, _function(attributes))
             graph.nodes[name] = GraphNode(join_label(parts, self.options), parent, self.line, self.column)
-        if index in self.indexed and self.options.secondary:
-            self._fault(f"two nodes with words have the index {index[:60]!r}")
+        if index in self.indexed:
+            self.indexed[index] = None
         elif index:
             self.indexed[index] = int(attributes["begin"]) if "word" in attributes and not self.has_errors else name
 
@@ -132,6 +136,7 @@ class _Handler(XmlHandler[Graph]):
         morphology = attributes.get("morph") or features or NONE
         tag = attributes.get("pos") or attributes.get("pt") or NONE
         parts = LabelParts(tag, _function(attributes), morphology, attributes.get("lemma") or NONE)
+        self.left_out = self.left_out.plus(parts_left_out([parts], self.options))
         self.words[int(begin)] = Word(restore_word(word), join_label(parts, self.options), parent, self.line, self.column)
 
     def end(self, element: str) -> None:
@@ -148,8 +153,8 @@ class _Handler(XmlHandler[Graph]):
             removed = all_nodes - set(graph.nodes)
             if self.options.secondary:
                 self._resolve_indices(graph, {begin: number for number, begin in enumerate(in_order)}, removed)
-            graph.left_out = LeftOut(len(self.standing) - len(graph.secondary), len(removed))
-        if not self.has_errors:
+            n_edges = len(self.standing) - len(graph.secondary) - len(graph.bad_edges)
+            graph.left_out = self.left_out._replace(edges=n_edges, nodes=len(removed))
             self.found.append(graph)
 
     def _resolve_indices(self, graph: Graph, number: dict[int, int], removed: set[str]) -> None:
@@ -158,9 +163,8 @@ class _Handler(XmlHandler[Graph]):
         for edge in self.standing.values():
             below = self.indexed.get(str(edge.below))
             if below is None:
-                self.has_errors = True
-                problem = f"sentence {graph.name}: no node with words has the index {str(edge.below)[:60]!r}"
-                self.found.append(FormatError(problem, path=self.path, line=edge.line, column=edge.column))
+                problem = "two nodes with words have" if edge.below in self.indexed else "no node with words has"
+                graph.bad_edges.append(BadEdge(f"{problem} the index {str(edge.below)[:60]!r}", edge.line, edge.column))
             elif edge.above not in removed and below not in removed:
                 edges.append(edge._replace(below=number[below] if isinstance(below, int) else below))
         graph.secondary = edges

@@ -1,7 +1,7 @@
 """Model archives: a zip file of one JSON document and NumPy arrays, without pickle.
 
 The same model gives the same bytes, and what is unpacked is bounded. The zip's comment ends with the SHA-256 of all bytes before
-it, since a zip file does not notice changes in its own dates and attributes.
+it, since a zip file does not notice changes in its own dates and attributes. Score files and charts are zip files of arrays, too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import InputError, ModelError, UsageError
+from treegauge.errors import FormatError, InputError, ModelError, UsageError, refusing_damage
 from treegauge.io.writing import write_bytes
 
 MOST_BYTES = 1 << 30
@@ -65,20 +65,12 @@ def read_archive(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays of a model with this schema and version (None: any version, which the caller checks)."""
     # The file is read first, so that an error of the disk is not mistaken for damaged content, on which zipfile fails in many ways.
-    content = _content(path)
-    try:
+    content = file_content(path)
+    with refusing_damage(str(path), "a model file", ModelError, advice="Write it again."):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = _parts(archive, len(content), str(path), most_parts)
         document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode("utf-8", "surrogatepass")))
-        arrays = {name.removesuffix(".npy"): _array(part) for name, part in parts.items()}
-    except ModelError:
-        raise
-    except Exception as error:  # zipfile, zlib, JSON and NumPy raise errors of many kinds
-        raise ModelError(
-            f"not a readable model file ({type(error).__name__}: {str(error)[:200]})",
-            path=str(path),
-            advice="The file is damaged or no model; write it again.",
-        ) from None
+        arrays = {name.removesuffix(".npy"): array_of(part) for name, part in parts.items()}
     found = document.get("schema"), document.get("version")
     if found != (schema, found[1] if version is None else version):
         raise ModelError(
@@ -113,7 +105,8 @@ def refuse_other_run(path: str | Path, found: Mapping[str, Any], wanted: Mapping
         )
 
 
-def _content(path: str | Path) -> bytes:
+def file_content(path: str | Path) -> bytes:
+    """The bytes of a file that is not too large to be one of ours."""
     try:
         if os.path.getsize(path) > MOST_BYTES:
             raise ModelError(f"larger than {MOST_BYTES:,} bytes: refused", path=str(path))
@@ -122,7 +115,14 @@ def _content(path: str | Path) -> bytes:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=str(path)) from None
 
 
-def _array(part: bytes) -> NDArray[Any]:
+def refuse_bomb(archive: zipfile.ZipFile, size: int, path: str, plain: int, ratio: int) -> None:
+    """Refuse a zip file of ``size`` bytes that unpacks to more than ``plain`` bytes, and to more than ``ratio`` times its size."""
+    unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > max(plain, ratio * size):
+        raise FormatError(f"it unpacks to {unpacked:,} bytes, {unpacked // max(size, 1):,} times its size: refused", path=path)
+
+
+def array_of(part: bytes) -> NDArray[Any]:
     """The array stored in a part; its header must describe exactly the bytes that follow."""
     stream = io.BytesIO(part)
     version = np.lib.format.read_magic(stream)

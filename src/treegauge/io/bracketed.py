@@ -168,7 +168,7 @@ class _Reader:
     """Cuts a text into blocks that end where a tree ends, and reads each of them."""
 
     def __init__(self, text: Text, options: ReadOptions, names: Names) -> None:
-        self.path, self.options, self.names = text.name, options, names
+        self.text, self.path, self.options, self.names = text, text.name, options, names
         self.chunks = text.chunks()
         # The place where the present block begins.
         self.place = TextPosition(1, 0)
@@ -202,16 +202,18 @@ class _Reader:
         try:
             return block.read(self.names)
         except InputError:
-            text, _ = _without_comments(block.text, self.options.comment, block.place.begins_line)
+            text, comments = _without_comments(block.text, self.options.comment, block.place.begins_line)
             from treegauge.io.repairs import mend
 
-            mended = mend(text, self.path, block.place, self.options, is_last=block.is_last, nested=bool(self.nested))
+            ends = _line_starts(text, comments) if self.options.comments_part_trees else []
+            mended = mend(text, self.path, block.place, self.options, is_last=block.is_last, nested=bool(self.nested), ends=ends)
             if not mended.used and len(text) > _LARGEST_TREE_BYTES:
                 raise
         if not mended.used:
             return None, 0
         part, _ = block._replace(text=mended.text, is_last=True, may_nest_at_margin=True).read(self.names)
-        return None if part is None else with_problems(part, mended.problems), mended.used
+        problems = {number: found._replace(text=self.text.original(found.text)) for number, found in mended.problems.items()}
+        return None if part is None else with_problems(part, problems), mended.used
 
 
 def with_problems(part: TreeColumns, problems: Mapping[int, Problem]) -> TreeColumns:
@@ -270,6 +272,10 @@ class _TextBlock(NamedTuple):
             return None, 0
         if not events.balance() or b"\0" in text or not (self.may_nest_at_margin or begin_at_margin(events)):
             raise self._error()
+        if comment_lines and self.options.comments_part_trees:
+            before = np.searchsorted(events.position, _line_starts(text, comment_lines))
+            if bool((events.depth[before[before > 0] - 1] > 0).any()):
+                raise self._error()
         try:
             part = part_of(events, names, self.path, self.place.line)
         except UnicodeDecodeError:
@@ -345,6 +351,12 @@ def _with_lines_mended(text: bytes, special: list[int], newlines: list[int]) -> 
         pieces += [text[done:start], b"( " + content + b")" if content else b"()"]
         done = end
     return b"".join([*pieces, text[done:]])
+
+
+def _line_starts(text: bytes, lines: AbstractSet[int]) -> list[int]:
+    """The positions at which some lines begin, by number."""
+    newlines = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    return [int(newlines[line - 1]) + 1 if line else 0 for line in sorted(lines)]
 
 
 def _without_comments(text: bytes, comment: str, begins_line: bool) -> tuple[bytes, set[int]]:

@@ -194,7 +194,7 @@ def nesting_of(events: Events) -> Nesting:
         tags_before = _count_before(tag_opens + 1, len(events))
         first_tag, last_tag = tags_before.take(phrase_opens), tags_before.take(phrase_closes)
     level = events.depth.take(phrase_opens)
-    by_depth, closes_by_depth = _stable_order(level), _stable_order(events.depth.take(phrase_closes))
+    by_depth, closes_by_depth = stable_order(level), stable_order(events.depth.take(phrase_closes))
     start = words_before.take(opens)
     end = start + np.int32(1)
     phrase_end = np.empty_like(first)
@@ -237,7 +237,7 @@ def _count_before(events: Int64, size: int) -> Int32:
     return np.cumsum(mask, dtype=np.int32)
 
 
-def _stable_order(depth: Int32) -> Int64:
+def stable_order(depth: Int32) -> Int64:
     """The indices in a stable order by depth; NumPy sorts 16-bit integers by radix, which is many times faster."""
     small = len(depth) == 0 or int(depth.max()) < 1 << 16
     return np.argsort(depth.astype(np.uint16) if small else depth, kind="stable")
@@ -418,10 +418,10 @@ def part_of(events: Events, names: Names, path: str, first_line: int, *, utf8: b
     every = bool(has_label.all())
     if not every and _has_label_set_off(events, opens[~has_label]):
         return part_of(find_events(_with_labels_at_brackets(events)), names, path, first_line, utf8=utf8)
-    start, end, parent, roots, above, is_tagged, nodes_before = nesting_of(events)
+    nesting = nesting_of(events)
 
     text = TextWords(events.data.tobytes())
-    label_end, word_end = _ends(events, opens, words, has_label, start, nodes_before)
+    label_end, word_end = _ends(events, opens, words, has_label, nesting.start, nesting.nodes_before)
     if every:
         label = names.label_numbers.of(text, open_position + 1, label_end, utf8=utf8)
     else:
@@ -430,22 +430,26 @@ def part_of(events: Events, names: Names, path: str, first_line: int, *, utf8: b
         label = np.full(len(opens), names.label_numbers[b""], dtype=np.int32)
         label[has_label] = names.label_numbers.of(text, open_position[has_label] + 1, label_end, utf8=utf8)
     word = names.word_numbers.of(text, events.position.take(words), word_end, utf8=utf8)
+    origin = Origin(path, _lines_of(events, open_position.take(nesting.roots), first_line))
+    return tree_columns(nesting, label, word, (origin,))
+
+
+def tree_columns(nesting: Nesting, label: Int32, word: Int32, origins: tuple[Origin, ...]) -> TreeColumns:
+    """The columns of trees with that nesting, whose nodes have these labels, and whose words are these; it changes the nesting."""
+    start, end, parent, roots, above, is_tagged, _ = nesting
     tag = label.take(above)
     if is_tagged is not None:
         tag[~is_tagged] = -1
-
-    n_nodes = np.diff(roots, append=len(opens))
+    n_nodes = np.diff(roots, append=len(label))
     first_word = start.take(roots)
-    n_tokens = np.diff(first_word.astype(np.int64), append=len(words))
+    n_tokens = np.diff(first_word.astype(np.int64), append=len(word))
     shift = np.repeat(first_word, n_nodes)
     start -= shift
     end -= shift
     parent -= np.repeat(roots.astype(np.int32), n_nodes)
     parent[roots] = -1
     above = above - np.repeat(roots, n_tokens)
-    columns = Columns(label, start, end, parent, word, tag, above.astype(np.int32))
-    origin = Origin(path, _lines_of(events, open_position.take(roots), first_line))
-    return TreeColumns(columns, n_nodes, n_tokens, (origin,))
+    return TreeColumns(Columns(label, start, end, parent, word, tag, above.astype(np.int32)), n_nodes, n_tokens, origins)
 
 
 def _ends(

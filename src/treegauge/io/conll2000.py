@@ -106,6 +106,7 @@ def _errors_and_good_lines(
         elif number not in left_out:
             if of_sentence:
                 errors[first_line + sentence[0]] = of_sentence
+                of_sentence[0].left_out = b"\n".join(lines[bad] for bad in sentence)
                 for bad in sentence:
                     lines[bad] = b""
             sentence, of_sentence = [], []
@@ -114,7 +115,7 @@ def _errors_and_good_lines(
 
 def _with_broken(good: Treebank, path: str, errors: Mapping[int, InputError]) -> Treebank:
     """The trees with an empty parse for each broken sentence, in the order of the lines."""
-    problems = {number: Problem(e.place, e.problem, e.advice) for number, e in enumerate(errors.values())}
+    problems = {number: Problem(e.place, e.problem, e.advice, text=e.left_out) for number, e in enumerate(errors.values())}
     empty = replace(
         Treebank.from_trees([Tree("")] * len(errors)), origins=(Origin(path, np.array(list(errors), np.int64), None, problems),)
     )

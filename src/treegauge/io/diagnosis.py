@@ -139,6 +139,9 @@ class Scanner:
                 if self.options.lines:
                     self._bad_lines.add(self.place.line)
                 yield error
+        elif self.depth and self.options.comments_part_trees:
+            yield self._never_closed(f"; a comment follows on line {self.place.line}")
+            self._forget_tree(base)
         self.place = TextPosition(self.place.line + 1, 0)
 
     def _errors(self, line: bytes, base: int) -> Iterator[InputError]:

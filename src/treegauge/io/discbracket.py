@@ -59,7 +59,8 @@ def place_words_in_block(block: Treebank, options: ReadOptions, text: _KeptText 
             if options.on_error == "stop":
                 yield error
                 continue
-            problems[len(good)] = Problem(error.place, error.problem, error.advice)
+            kept = str(tree).encode() if options.keeps_text else b""
+            problems[len(good)] = Problem(error.place, error.problem, error.advice, text=kept)
             trees.append(Tree(""))
             good.append(index)
     if trees:
@@ -77,8 +78,8 @@ class _KeptText(Text):
     """A text that keeps the chunks of the present block, so that an error can show its line."""
 
     def __init__(self, text: Text) -> None:
-        self.name, self.suffix = text.name, text.suffix
-        self.on_left_out, self.is_recoded = text.on_left_out, text.is_recoded
+        self.source, self.name, self.suffix = text.source, text.name, text.suffix
+        self.on_left_out, self.encoding = text.on_left_out, text.encoding
         self._text = text
         self._kept: list[bytes] = []
         self._lines: list[bytes] | None = None  # the lines of the chunks kept, once they were asked for
@@ -91,6 +92,9 @@ class _KeptText(Text):
     @property
     def is_whole(self) -> bool:
         return self._text.is_whole
+
+    def original(self, text: bytes) -> bytes:
+        return self._text.original(text)
 
     def chunks(self) -> Iterator[tuple[bytes, bool]]:
         for chunk, is_last in self._text.chunks():

@@ -35,11 +35,12 @@ from treegauge.io.graphs import (
     WordRow,
     broken_as_graph,
     join_label,
+    parts_left_out,
     rows_of_tree,
     split_label,
     treebanks_of,
 )
-from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
+from treegauge.io.secondary import BadEdge, SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import tree_lines
 from treegauge.tables import number_of
@@ -71,7 +72,7 @@ def _sentence_by_sentence(scanner: _ExportScanner, lines: Iterable[tuple[int, by
         name = fields[1].decode("utf-8", "replace") if has_begun and len(fields) > 1 else str(number)
         items = list(scanner.graphs(piece))
         if items or has_begun:
-            yield from broken_as_graph(items, name, number)
+            yield from broken_as_graph(items, name, number, b"\n".join(line for _, line in piece))
 
 
 def _pieces(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bool, list[tuple[int, bytes]]]]:
@@ -101,6 +102,7 @@ class _ExportScanner:
         self.path, self.options = path, options
         self.version: int | None = None
         self.labels: dict[tuple[bytes, ...], str] = {}
+        self.left_out: dict[tuple[bytes, ...], LeftOut] = {}
         self.words: dict[bytes, str] = {}
         self.number, self.line = 0, b""
         self.graph: Graph | None = None
@@ -182,7 +184,8 @@ class _ExportScanner:
             parent = fields[width - 1].decode("utf-8", "replace")
             raise self._error(f"the parent {parent!r} is not a number", self._columns_advice(fields))
         try:
-            label = self._label(tuple(fields[1 : width - 1]))
+            label_columns = tuple(fields[1 : width - 1])
+            label = self._label(label_columns)
             word = self._word(fields[0])
         except UnicodeDecodeError:
             raise self._bad_bytes() from None
@@ -190,6 +193,7 @@ class _ExportScanner:
         below: str | int = len(graph.words)
         if not (fields[0].startswith(b"#") and is_node_name(fields[0])):
             graph.words.append(Word(word, label, parent, self.number))
+            graph.left_out = graph.left_out.plus(self.left_out[label_columns])
         elif word[1:] in graph.nodes:
             raise self._error(f"node {word[1:]} occurs twice")
         else:
@@ -197,10 +201,10 @@ class _ExportScanner:
             graph.nodes[below] = GraphNode(label, parent, self.number)
         graph.rows[self.number] = self.line
         if len(fields) > width and self.options.secondary:
-            graph.secondary += self._secondary_edges(below, width)
+            graph.secondary += self._secondary_edges(below, width, graph.bad_edges)
         elif len(fields) > width:
             end = next((k for k in range(width, len(fields)) if fields[k].startswith(b"%%")), len(fields))
-            graph.left_out = LeftOut(graph.left_out.edges + (end - width) // 2)
+            graph.left_out = graph.left_out.plus(LeftOut(edges=(end - width) // 2))
 
     def _columns_advice(self, fields: list[bytes]) -> str:
         assert self.version is not None
@@ -209,23 +213,23 @@ class _ExportScanner:
         advice = f"Version {self.version} has {_COLUMNS[self.version]}."
         return f"{advice}\n  This looks like version {other}: correct the line #FORMAT." if looks_other else advice
 
-    def _secondary_edges(self, below: str | int, width: int) -> Iterator[SecondaryEdge]:
-        """The secondary edges in the pairs of columns after the parent, up to a comment."""
+    def _secondary_edges(self, below: str | int, width: int, bad: list[BadEdge]) -> Iterator[SecondaryEdge]:
+        """The secondary edges in the pairs of columns after the parent, up to a comment; what follows a bad one is not read."""
         found = list(_COLUMN.finditer(self.line))[width:]
         end = next((k for k, column in enumerate(found) if column[0].startswith(b"%%")), len(found))
-        text = self.line.decode("utf-8", "replace")
         before, place = 0, 1
         for k in range(0, end, 2):
+            place += len(self.line[before : found[k].start()].decode("utf-8", "replace"))
+            before = found[k].start()
             if k + 1 == end or not found[k + 1][0].isdigit():
                 problem = "a secondary edge needs two columns, its function and the number of its parent"
-                raise self._error(problem, at=found[k].start())
+                bad.append(BadEdge(problem, self.number, place))
+                return
             try:
                 function = found[k][0].decode("utf-8")
             except UnicodeDecodeError:
                 raise self._bad_bytes() from None
-            place += len(self.line[before : found[k].start()].decode("utf-8", "replace"))
-            before = found[k].start()
-            yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, place, text)
+            yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, place)
 
     def _word(self, column: bytes) -> str:
         """The word that a column holds; most of them come again and again."""
@@ -242,10 +246,12 @@ class _ExportScanner:
         label = self.labels.get(columns)
         if label is None:
             *lemma, tag, morphology, function = (column.decode("utf-8") for column in columns)
-            label = join_label(LabelParts(tag, function, morphology, *lemma), self.options)
+            parts = LabelParts(tag, function, morphology, *lemma)
+            label = join_label(parts, self.options)
             if len(self.labels) > _MOST_LABELS:
                 self.labels.clear()
-            self.labels[columns] = label
+                self.left_out.clear()
+            self.labels[columns], self.left_out[columns] = label, parts_left_out([parts], self.options)
         return label
 
     def _bad_bytes(self) -> InputError:

@@ -1,4 +1,4 @@
-"""The file formats: a table of names, suffixes, readers and writers, and the detection of the format of a text."""
+"""The file formats: a table of names, suffixes, readers and writers, and the detection of format and style of a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ Writer = Callable[[Iterable[Treebank]], Iterator[bytes]]
 class Format(NamedTuple):
     """A file format: its name, a line of help, the suffixes that identify it, its reader and its writer.
 
-    A reader yields blocks of trees and, in between, all errors; a caller that stops at the first error raises it.
+    ``features``: whether what is written has a place for lemmas and morphology, or for ``morphology`` alone. A reader yields
+    blocks of trees and, in between, all errors; a caller that stops at the first error raises it.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...] = ()
     reader: Reader | None = None
     writer: Writer | None = None
+    features: bool | str = False
 
 
 def _later(name: str) -> Callable[..., Any]:
@@ -45,7 +47,7 @@ _TABLE = (
     Format(
         "bracketed",
         "Penn Treebank brackets; written one tree per line",
-        (".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed"),
+        (".mrg", ".ptb", ".psd", ".prd", ".fid", ".tbf", ".parse", ".brackets", ".bracketed"),
         _later("bracketed.read_bracketed"),
         _later("writing.one_line_text"),
     ),
@@ -56,11 +58,13 @@ _TABLE = (
         (".export", ".negra"),
         _later("export.read_export"),
         _later("export.export_text"),
+        "morphology",
     ),
     Format(
         "export4",
         "NEGRA export format, written as version 4 (with lemmas)",
         writer=partial(_later("export.export_text"), version=4),
+        features=True,
     ),
     Format(
         "tigerxml",
@@ -68,6 +72,7 @@ _TABLE = (
         (".tigerxml", ".tiger", ".xml"),
         _later("tigerxml.read_tigerxml"),
         _later("tigerxml.tigerxml_text"),
+        True,
     ),
     Format(
         "discbracket",
@@ -76,13 +81,16 @@ _TABLE = (
         _later("discbracket.read_discbracket"),
         _later("discbracket.discbracket_text"),
     ),
-    Format("alpino", "Alpino XML", (".alpino",), _later("alpino.read_alpino"), _later("alpino.alpino_text")),
+    Format("alpino", "Alpino XML", (".alpino",), _later("alpino.read_alpino"), _later("alpino.alpino_text"), True),
     Format(
         "conll2000",
         "columns word, tag, chunk of CoNLL-2000",
         (".conll", ".conll2000", ".iob"),
         _later("conll2000.read_conll2000"),
         _later("conll2000.conll2000_text"),
+    ),
+    Format(
+        "sinica", "lines of the Sinica Treebank, #1:1.[0] S(agent:NP(...)|...)# (reading only)", (), _later("sinica.read_sinica")
     ),
     Format(
         "jsonl", "JSON lines with a tree in a field (reading only)", (".jsonl", ".ndjson"), _later("json_lines.read_json_lines")
@@ -100,6 +108,7 @@ _ALPINO = re.compile(rb"<(alpino_ds|treebank|node)\b")
 _BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
 _PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 _LONGEST_LOOK = 1 << 14
+_SINICA_LINE = re.compile(rb"#\S*\[\d+\]\s")
 _JSON_LINE = re.compile(rb'\{\s*"')
 _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
 
@@ -117,7 +126,17 @@ def format_of_suffix(suffix: str) -> Format | None:
 
 
 def detect_format(text: Text, options: ReadOptions) -> Format:
-    """The format that the options name, else that of the suffix, else the one that the beginning of the text looks like."""
+    """The format that the options name, else that of the suffix, else the one that the beginning of the text looks like.
+
+    Bracketed text that has the signs of a treebank's style, but is not to be read in any, gets a note that names the style.
+    """
+    found = _format_of(text, options)
+    if found.name == "bracketed" and not options.treebank and (sign := style_by_signs(text.head)) is not None:
+        text.source.note(f'{sign.what}: read it with treebank="{sign.treebank}"')
+    return found
+
+
+def _format_of(text: Text, options: ReadOptions) -> Format:
     if options.field and options.format == "auto":
         return FORMATS["jsonl"]
     if options.format != "auto":
@@ -132,10 +151,12 @@ def detect_format(text: Text, options: ReadOptions) -> Format:
 def _looks_like(head: bytes, options: ReadOptions) -> str:
     """The name of the format that the beginning of a text looks like."""
     line = next((line.strip() for line in io.BytesIO(head) if line.strip() and not is_comment(line, options)), b"")
-    if line.startswith(b"<"):
+    if line.startswith(b"<") and not has_sgml_lines(head):
         return _kind_of_xml(head)
     if _EXPORT_LINE.match(line):
         return "export"
+    if _SINICA_LINE.match(line):
+        return "sinica"
     if _JSON_LINE.match(line):
         return "jsonl"
     if _CHUNK_LINE.fullmatch(line):
@@ -174,3 +195,55 @@ def _has_places(head: bytes, options: ReadOptions) -> bool:
             places = []
         previous = token
     return has_words
+
+
+_LOOKED_AT = 1 << 13
+_FEW = 5
+# Signs of treebanks, as text: re compiles them on first use, and most files need none.
+_SGML = rb"(?m)^[ \t]*<(?:S ID=|/S>|DOC>|HEADER>|BODY>|su id=)"
+_ID_AT_END = rb"\(ID [^\s()]+\)\s*\)\s*(?:\(|\Z)"
+_FUNCTION_LEAF = rb"\([^\s()+]+\+[^\s()+]+ [^\s()]+\)"
+_LEAF = rb"\((?!ID |CODE )[^\s()]+ ([^\s()*0][^\s()]*)\)"
+_LEAF_WITH_LEMMA = rb"\([^\s()]+ ([^\s()]+) ([^\s()]+)\)"
+
+
+class StyleSign(NamedTuple):
+    """A sign that was seen in a text, and the treebank whose style has it."""
+
+    what: str
+    treebank: str
+
+
+def has_sgml_lines(head: bytes) -> bool:
+    """Whether a text has the SGML lines of the Penn Chinese Treebank, such as ``<S ID=1>``."""
+    head = head[:_LOOKED_AT]
+    return b"<" in head and b"<?xml" not in head and re.search(_SGML, head) is not None
+
+
+def style_by_signs(head: bytes) -> StyleSign | None:
+    """The style whose signs the beginning of a text has, unmistakably; None if it has none of them.
+
+    >>> style_by_signs(b"( (IP-MAT (NP-SBJ *con*) (VBDI kom-koma)) (ID 1.2))")
+    StyleSign(what='an (ID ...) beside every tree, and words with lemmas', treebank='icepahc')
+    >>> style_by_signs(b"( (S (NP (DT the) (NN cat)) (VP (VBD sat))))")
+    """
+    head = head[:_LOOKED_AT]
+    if b"(ID " in head and len(re.findall(_ID_AT_END, head)) >= max(head.count(b"\n("), 1):
+        leaves: list[bytes] = re.findall(_LEAF, head)
+        if 2 * sum(b"-" in leaf[1:-1] for leaf in leaves) > len(leaves):
+            return StyleSign("an (ID ...) beside every tree, and words with lemmas", "icepahc")
+        return StyleSign("an (ID ...) beside every tree", "ppcme2")
+    if has_sgml_lines(head):
+        return StyleSign("SGML lines such as <S ID=1> between the trees", "ctb")
+    if (head.startswith(b"#") or b"\n#" in head) and 2 * len(re.findall(_FUNCTION_LEAF, head)) > len(re.findall(_LEAF, head)):
+        return StyleSign("lines that begin with #, and labels FUNCTION+form", "floresta")
+    return StyleSign("leaves of three parts, (tag word lemma)", "cess") if _has_lemma_leaves(head) else None
+
+
+def _has_lemma_leaves(head: bytes) -> bool:
+    """Whether nearly all leaves have three parts, of which the last two, word and lemma, mostly begin alike."""
+    if not any(len(piece.rpartition(b"(")[2].split()) == 3 for piece in head.split(b")", _FEW)[:_FEW]):
+        return False
+    found: list[tuple[bytes, bytes]] = re.findall(_LEAF_WITH_LEMMA, head)
+    alike = sum(word[:1].lower() == lemma[:1].lower() for word, lemma in found)
+    return len(found) > max(9 * len(re.findall(_LEAF, head)), _FEW) and 2 * alike > len(found)

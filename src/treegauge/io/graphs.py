@@ -23,7 +23,7 @@ import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.diagnosis import TextPosition, error_at
-from treegauge.io.secondary import SecondaryEdge, features_of_edges, is_function, with_features
+from treegauge.io.secondary import BadEdge, SecondaryEdge, features_of_edges, is_function, with_features
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.trees.columns import ColumnBuilder
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
@@ -58,9 +58,10 @@ class GraphNode(NamedTuple):
 class Graph:
     """A sentence: its words, and its nodes by name; ``has_root`` if its tree has the virtual root.
 
-    ``secondary`` are its secondary edges, if they are to become features of labels; ``left_out`` counts what its tree leaves out.
+    ``secondary`` are its secondary edges, if they are to become features of labels, and ``bad_edges`` those that cannot, each of
+    which gets a note; ``left_out`` counts what its tree leaves out.
     ``rows`` are the lines of its words and nodes, for messages about formats that have lines. ``error`` is the error of a sentence
-    that becomes one without a parse.
+    that becomes one without a parse, and ``source`` its text.
     """
 
     name: str
@@ -69,20 +70,23 @@ class Graph:
     nodes: dict[str, GraphNode] = field(default_factory=dict[str, GraphNode])
     has_root: bool = True
     secondary: list[SecondaryEdge] = field(default_factory=list[SecondaryEdge])
+    bad_edges: list[BadEdge] = field(default_factory=list[BadEdge])
     left_out: LeftOut = field(default_factory=LeftOut)
     rows: dict[int, bytes] = field(default_factory=dict[int, bytes])
     error: InputError | None = None
+    source: bytes = b""
 
 
-def broken_as_graph(items: Iterable[Graph | InputError], name: str, line: int) -> Iterator[Graph]:
+def broken_as_graph(items: Iterable[Graph | InputError], name: str, line: int, source: bytes) -> Iterator[Graph]:
     """The items found in the text of one sentence, with an error as a broken sentence; an empty one if there are no items."""
     is_good = False
     for item in items:
         if isinstance(item, Graph):
             is_good = True
+            item.source = source
             yield item
         else:
-            yield Graph(name, line, error=item)
+            yield Graph(name, line, error=item, source=source)
             return
     if not is_good:
         yield Graph(name, line)
@@ -107,13 +111,17 @@ def treebanks_of(graphs: Iterable[Graph | InputError], text: Text, options: Read
             if graph.error is not None:
                 raise graph.error
             _add_tree(trees, graph, path, options)
+            for bad in graph.bad_edges:
+                place = ":".join(str(part) for part in (path, bad.line, bad.column) if part is not None)
+                text.source.note(f"sentence {graph.name}: {bad.problem}; the edge is left out", place)
             if text.on_left_out is not None and any(graph.left_out):
                 text.on_left_out(graph.left_out)
         except InputError as error:
             if options.on_error == "stop":
                 yield error
                 continue
-            problems[len(lines)] = Problem(error.place, error.problem, error.advice)
+            kept = text.original(graph.source) if options.keeps_text else b""
+            problems[len(lines)] = Problem(error.place, error.problem, error.advice, text=kept)
             trees.add(Tree(""))
         lines.append(graph.line)
         names.append(graph.name)
@@ -138,7 +146,7 @@ def _add_tree(trees: ColumnBuilder, graph: Graph, path: str, options: ReadOption
     order = _bottom_up(graph, path)
     if options.attach_punctuation:
         graph = _with_punctuation_attached(graph)
-    features = _secondary_features(graph, order, path) if graph.secondary else {}
+    features = _secondary_features(graph, order) if graph.secondary else {}
     below = None if features else _continuous_parts(graph, order)
     if below is None:
         trees.add(_tree(graph, order, features, path))
@@ -254,9 +262,9 @@ def _is_bottom_up(nodes: Mapping[str, GraphNode]) -> bool:
     return True
 
 
-def _secondary_features(graph: Graph, bottom_up: list[str], path: str) -> dict[str | int, str]:
+def _secondary_features(graph: Graph, bottom_up: list[str]) -> dict[str | int, str]:
     """The features that express the secondary edges, by word or node; nodes are numbered by their first word, then by depth."""
-    _check_secondary(graph, path)
+    _remove_bad_edges(graph)
     first: dict[str, int] = {ROOT: -1}
     for position, word in enumerate(graph.words):
         name = word.parent
@@ -269,11 +277,12 @@ def _secondary_features(graph: Graph, bottom_up: list[str], path: str) -> dict[s
     return features_of_edges(graph.secondary, {name: number for number, name in enumerate(in_order, start=1)})
 
 
-def _check_secondary(graph: Graph, path: str) -> None:
-    """Refuse a secondary edge with a missing end, or with a function that a label cannot hold."""
+def _remove_bad_edges(graph: Graph) -> None:
+    """Remove secondary edges with a missing end, or with a function that a label cannot hold."""
     n_tops = sum(item.parent == ROOT for item in (*graph.words, *graph.nodes.values()))
     has_root = graph.has_root or n_tops != 1
-    for edge in graph.secondary:
+    edges, graph.secondary = graph.secondary, []
+    for edge in edges:
         if edge.above not in graph.nodes and not (edge.above == ROOT and has_root):
             problem = f"a secondary edge comes from {edge.above[:60]!r}, which is not a node of the sentence"
         elif not has_root and not isinstance(edge.below, int) and graph.nodes[edge.below].parent == ROOT:
@@ -281,9 +290,9 @@ def _check_secondary(graph: Graph, path: str) -> None:
         elif not is_function(edge.function):
             problem = f"the function {edge.function[:60]!r} of a secondary edge has a blank, '|' or '#', which a label cannot hold"
         else:
+            graph.secondary.append(edge)
             continue
-        problem = f"sentence {graph.name}: {problem}"
-        raise FormatError(problem, path=path, line=edge.line, column=edge.column, text=edge.text)
+        graph.bad_edges.append(BadEdge(problem, edge.line, edge.column))
 
 
 def _fault(problem: str, graph: Graph, item: Word | GraphNode, path: str, field: str) -> InputError:
@@ -341,6 +350,7 @@ def _lowest_above_both(graph: Graph, left: int, right: int) -> str:
 NONE = "--"
 _FEATURES = re.compile(r"(.*?)##(.+)##", re.DOTALL)
 _BLANK = re.compile(r"[\s\0]")
+_ENDING, _ESCAPED = re.compile(r"[|\0-\x20]|#(?=#|$)|%(?=[0-9A-F]{2})"), re.compile("%([0-9A-F]{2})")
 _BRACKET_TAGS = {"(": "-LRB-", ")": "-RRB-"}
 _EVERYTHING = ReadOptions(functions=True, features=True)
 
@@ -373,11 +383,28 @@ def join_label(parts: LabelParts, options: ReadOptions) -> str:
     if options.functions and parts.function != NONE:
         label += "-" + parts.function
     if options.features:
-        features = [] if parts.lemma == NONE else ["lem=" + parts.lemma]
+        features = [] if parts.lemma == NONE or options.features == "morphology" else [lemma_feature(parts.lemma)]
         if parts.morphology != NONE:
             features.append(parts.morphology if "=" in parts.morphology else "morph=" + parts.morphology)
         label += f"##{'|'.join(features)}##" if features else ""
     return canonical_label(label)
+
+
+def lemma_feature(lemma: str) -> str:
+    """The feature that holds a lemma, in which characters that end a feature or a label are written as ``%7C``.
+
+    >>> lemma_feature("ab|fahren"), lemma_feature("10%")
+    ('lem=ab%7Cfahren', 'lem=10%')
+    """
+    return "lem=" + _ENDING.sub(lambda found: f"%{ord(found[0]):02X}", lemma)
+
+
+def parts_left_out(parts: Iterable[LabelParts], options: ReadOptions) -> LeftOut:
+    """The numbers of lemmas and of morphological features that :func:`join_label` leaves out of labels."""
+    if options.features is True:
+        return LeftOut()
+    given = [(part.lemma != NONE, part.morphology != NONE and not options.features) for part in parts]
+    return LeftOut(lemmas=sum(lemma for lemma, _ in given), features=sum(morphology for _, morphology in given))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -407,7 +434,7 @@ def _all_parts(label: str, has_lemma: bool) -> LabelParts:
     lemma = NONE
     if has_lemma and features.startswith("lem="):
         lemma, _, features = features.removeprefix("lem=").partition("|")
-        features = features or NONE
+        lemma, features = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), lemma), features or NONE
     morphology = features.removeprefix("morph=")
     return LabelParts(tag, function or NONE, morphology if "=" not in morphology else features, lemma)
 

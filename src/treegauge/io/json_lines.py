@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from treegauge.errors import FormatError, InputError
@@ -17,11 +17,15 @@ _BLOCK_LINES = 4096
 
 
 def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of a file of JSON lines, in blocks; a line without the field is an error, or a sentence without a parse."""
+    """The trees of a file of JSON lines, in blocks; a line without the field is an error, or a sentence without a parse.
+
+    If none of the first lines has the field, that is an error in any case.
+    """
     field = options.field or DEFAULT_FIELD
     texts: list[str] = []
     problems: dict[int, Problem] = {}
-    first = 1
+    first, has_field = 1, False
+    without: FormatError | None = None  # the error of the first line without the field
     has_places: bool | None = None  # whether the trees are discbracket; known once a tree with words was read
 
     def trees() -> Iterator[Treebank | InputError]:
@@ -33,17 +37,33 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
     for number, line in enumerate(text.lines(), start=1):
         try:
             texts.append(_text_of(line, field, text.name, number))
-        except InputError as error:
+            has_field = has_field or bool(line.strip())
+        except FormatError as error:
             if options.on_error == "stop":
                 yield error
                 return
-            problems[len(texts)] = Problem(error.place, error.problem, error.advice)
+            without = without or (error if isinstance(error, _NoField) else None)
+            has_field = has_field or isinstance(error, _NoText)
+            kept = text.original(line) if options.keeps_text else b""
+            problems[len(texts)] = Problem(error.place, error.problem, error.advice, text=kept)
             texts.append("")
         if len(texts) == _BLOCK_LINES:
+            if without is not None and not has_field:
+                break
             yield from trees()
             texts, problems, first = [], {}, number + 1
-    if texts:
+    if without is not None and not has_field:
+        yield without
+    elif texts:
         yield from trees()
+
+
+class _NoField(FormatError):
+    """A record without the field."""
+
+
+class _NoText(FormatError):
+    """A record whose field holds something else than text."""
 
 
 def _text_of(line: bytes, field: str, path: str, number: int) -> str:
@@ -52,16 +72,54 @@ def _text_of(line: bytes, field: str, path: str, number: int) -> str:
         return ""
     try:
         record: Any = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", path=path, line=number) from None
     if not isinstance(record, dict):
         raise FormatError("not a JSON object", path=path, line=number)
     fields = cast("dict[str, Any]", record)
-    if field not in fields:
-        raise FormatError(f"no field {field!r}; there are: {', '.join(fields) or 'none'}", path=path, line=number)
-    value = fields[field]
+    try:
+        value = _value(fields, field)
+    except LookupError:
+        names = dict(_fields(fields))
+        trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
+        listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
+        advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
+        raise _NoField(f"no field {field!r}; there are: {listed or 'none'}", path=path, line=number, advice=advice) from None
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise FormatError(f"the field {field!r} is not text", path=path, line=number)
+        raise _NoText(f"the field {field!r} is not text", path=path, line=number)
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise _NoText(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
     return value
+
+
+def _value(record: Any, field: str) -> Any:
+    """The value of a field, of which ``a.b`` is inside another, or at a place of a list; a LookupError if there is none.
+
+    >>> _value({"choices": [{"text": "(S (N rain))"}]}, "choices.0.text")
+    '(S (N rain))'
+    """
+    fields = dict(_items(record))
+    if field in fields:
+        return fields[field]
+    outer, dot, inner = field.partition(".")
+    if not dot:
+        raise KeyError(field)
+    return _value(fields[outer], inner)
+
+
+def _items(record: Any) -> Iterable[tuple[str, Any]]:
+    """The items of a record by name, those of a list by their place; none of anything else."""
+    if isinstance(record, list):
+        return ((str(place), item) for place, item in enumerate(cast("list[Any]", record)))
+    return cast("dict[str, Any]", record).items() if isinstance(record, dict) else ()
+
+
+def _fields(record: Any, outer: str = "", depth: int = 4) -> Iterator[tuple[str, Any]]:
+    """The names of the innermost fields, as ``a.b``, with their values."""
+    for name, value in _items(record):
+        if isinstance(value, (dict, list)) and value and depth:
+            yield from _fields(value, f"{outer}{name}.", depth - 1)
+        else:
+            yield f"{outer}{name}", value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,8 +14,9 @@ from treegauge.io.bracketed import bracketed_parts, small_files_part, treebank_o
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.diagnosis import TextPosition, first_error, read_escapes
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
-from treegauge.io.sources import ReadOptions, Source, Text, find_sources
-from treegauge.trees.notation import from_nltk, is_nltk_tree
+from treegauge.io.sources import LeftOut, ReadOptions, Source, Text, find_sources
+from treegauge.presets.treebanks import TreebankStyle
+from treegauge.trees.notation import from_nltk, from_other, is_nltk_tree, is_other_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -24,9 +25,9 @@ Path = str | os.PathLike[str]
 _GROUP_BYTES = 1 << 20
 
 
-def read(path: Path | Source, options: ReadOptions = ReadOptions()) -> Treebank:
-    """All trees of a file, directory or glob as one treebank."""
-    return read_sources(_sources(path), options)
+def read(path: object, options: ReadOptions = ReadOptions()) -> Treebank:
+    """All trees of a file, directory or glob as one treebank; or of any other value that :func:`as_treebank` takes."""
+    return read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)
 
 
 def _sources(path: Path | Source) -> list[Source]:
@@ -44,9 +45,7 @@ def check(source: Source, options: ReadOptions = ReadOptions()) -> Iterator[Tree
     """All readable trees of one source, a block at a time, and all its errors, roughly in the order of the text."""
     try:
         text = Text(source, options)
-        reader = detect_format(text, options).reader
-        assert reader is not None
-        yield from reader(text, options)
+        yield from _items(detect_format(text, options), text, options)
     except InputError as error:
         yield error
 
@@ -81,23 +80,27 @@ def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
 def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank:
     """A Treebank made of any value that holds trees.
 
-    The value is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree or an ``nltk.Tree``; or
-    an iterable of Trees, of nltk trees, of strings (each the bracketed text of one sentence, blank for an empty parse) or of path
-    objects. Unless ``options.on_error`` is ``stop``, None or a string that is not a tree becomes a sentence without a parse.
+    The value is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree, an ``nltk.Tree`` or a
+    tree of another library; or an iterable of such trees, of strings (each the bracketed text of one sentence, blank for an empty
+    parse) or of path objects. Trees of other libraries have ``label`` and ``children``, as stanza's, or are bracketed text as
+    ``str``. Unless ``options.on_error`` is ``stop``, None or a string that is not a tree becomes a sentence without a parse.
 
     >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
     (<Treebank of 2 trees, 1 token, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
     """
     if isinstance(value, Treebank):
         return value
-    if isinstance(value, str):
-        return _from_string(value, options) if value.lstrip().startswith("(") else read(value, options)
-    if isinstance(value, os.PathLike):
-        return read(cast("os.PathLike[str]", value), options)
-    if isinstance(value, Tree) or is_nltk_tree(value):
-        return Treebank.from_trees([_as_tree(value)])
+    if isinstance(value, str) and value.lstrip().startswith("("):
+        return _styled(_from_string(value, options), options)
+    if isinstance(value, str | os.PathLike):
+        return read_sources(find_sources(cast("Path", value)), options)
+    if _is_tree(value):
+        return _styled(Treebank.from_trees([_as_tree(value)]), options)
     if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
-        return _from_items(list(cast("Iterable[Any]", value)), options)
+        items = list(cast("Iterable[Any]", value))
+        if items and all(isinstance(item, os.PathLike) for item in items):
+            return read_sources([source for item in items for source in find_sources(item)], options)
+        return _styled(_from_items(items, options), options)
     raise UsageError(f"expected a treebank, a path, trees or bracketed text, not {type(value).__name__}")
 
 
@@ -105,13 +108,32 @@ def _from_string(text: str, options: ReadOptions) -> Treebank:
     return _place_numbered_words(read_sources([Source("<string>", _utf8(text))], _string_options(options)), options)
 
 
+def _is_tree(value: object) -> bool:
+    """Whether a value is one tree, of ours or of another library."""
+    if isinstance(value, Tree) or is_nltk_tree(value) or is_other_tree(value):
+        return True
+    return type(value).__module__ != "builtins" and type(value).__str__ is not object.__str__ and _is_bracketed(str(value))
+
+
+def _styled(bank: Treebank, options: ReadOptions) -> Treebank:
+    """Trees in memory in the style of their treebank."""
+    return bank if options.style is None or not options.changes_trees else _style_reader(options.style, options)(bank)
+
+
+def _style_reader(
+    style: TreebankStyle, options: ReadOptions, on_left_out: Callable[[LeftOut], None] | None = None
+) -> Callable[[Treebank], Treebank]:
+    """The function that puts the blocks of one file in the style of their treebank."""
+    from treegauge.io.styles import StyledTrees
+
+    return StyledTrees(style, options, on_left_out).of
+
+
 def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
-    if items and all(isinstance(item, os.PathLike) for item in items):
-        return read_sources([source for item in items for source in find_sources(item)], options)
     if items and all(isinstance(item, str) for item in items):
         return _from_texts(items, options)
     if options.on_error == "stop":
-        return Treebank.from_trees(_as_tree(item, f"item {number} of the list: ") for number, item in enumerate(items, start=1))
+        return Treebank.from_trees(_as_tree(item, f"item {number} of the list") for number, item in enumerate(items, start=1))
     read = [_tree_and_problem(item, f"tree {number}", options) for number, item in enumerate(items, start=1)]
     problems = {number: problem for number, (_, problem) in enumerate(read) if problem is not None}
     bank = Treebank.from_trees(tree for tree, _ in read)
@@ -168,6 +190,8 @@ def _tree_and_problem(value: Any, place: str, options: ReadOptions) -> tuple[Tre
     """The tree that a value holds, or an empty one, and the problem with the value, if any."""
     if value is None:
         return Tree(""), None
+    if not isinstance(value, str) and not _is_tree(value):
+        raise _wrong_type(value, place.replace("tree", "item") + " of the list")
     try:
         if isinstance(value, str):
             bank = _from_texts([value], options)
@@ -190,14 +214,22 @@ def _utf8(text: str, name: str = "the string") -> bytes:
         raise UsageError(f"{name} is not text: it contains half of a surrogate pair") from None
 
 
-def _as_tree(value: Any, place: str = "") -> Tree:
+def _as_tree(value: Any, place: str = "item 1 of the list") -> Tree:
     if isinstance(value, Tree):
         return value
     if is_nltk_tree(value):
         return from_nltk(value)
-    if isinstance(value, str):
-        return Tree.parse(value)
-    raise UsageError(f"{place}expected a Tree, an nltk.Tree or bracketed text, not {type(value).__name__}")
+    if is_other_tree(value):
+        return from_other(value)
+    if isinstance(value, str) or _is_tree(value):
+        return Tree.parse(str(value))
+    raise _wrong_type(value, place)
+
+
+def _wrong_type(value: object, place: str) -> UsageError:
+    kind = type(value).__name__
+    hint = "; give one of its fields, as in [record['parse'] for record in records]" if kind == "dict" else ""
+    return UsageError(f"{place}: expected a Tree, an nltk.Tree or bracketed text, not {kind}{hint}")
 
 
 def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
@@ -206,7 +238,7 @@ def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
     parts: list[TreeColumns] = []
     names = Names()
     for together in _groups(sources, options):
-        if together[0][1].name == "bracketed":
+        if together[0][1].name == "bracketed" and not options.changes_trees:
             parts += _bracketed_parts([text for text, _ in together], options, names)
             continue
         if parts:
@@ -250,8 +282,17 @@ def _bracketed_parts(texts: list[Text], options: ReadOptions, names: Names) -> I
 
 def _blocks_or_error(known: Format, text: Text, options: ReadOptions) -> Iterator[Treebank]:
     """The blocks of a text; its first error is raised."""
-    assert known.reader is not None
-    for item in known.reader(text, options):
+    for item in _items(known, text, options):
         if isinstance(item, InputError):
             raise item
         yield item
+
+
+def _items(known: Format, text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """The blocks of a text, in the style of its treebank, and its errors."""
+    assert known.reader is not None
+    found = known.reader(text, options)
+    if options.style is None or not options.changes_trees:
+        return found
+    styled = _style_reader(options.style, options, text.on_left_out)
+    return (item if isinstance(item, InputError) else styled(item) for item in found)

@@ -161,10 +161,13 @@ class _TextPiece(NamedTuple):
     is_broken: bool
 
 
-def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, is_last: bool, nested: bool) -> ReadableText:
+def mend(
+    text: bytes, path: str, place: TextPosition, options: ReadOptions, *, is_last: bool, nested: bool, ends: Sequence[int] = ()
+) -> ReadableText:
     """The text of a block that begins between trees, mended up to the last place where a tree certainly begins.
 
-    ``nested``: brackets at the beginning of a line may be inside trees. If ``used`` is 0, more text is needed.
+    ``nested``: brackets at the beginning of a line may be inside trees; ``ends``: places where a tree has ended in any case. If
+    ``used`` is 0, more text is needed.
     """
     is_repaired = options.on_error == "repair" and b"\\(" in text
     text = escape_everywhere(text) if is_repaired else read_escapes(text, lines=options.lines, is_whole=is_last)
@@ -174,8 +177,8 @@ def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, i
     else:
         margins = [found.end() for found in _MARGIN.finditer(text)]
         used = len(text) if is_last else margins[-1] if margins and not nested else 0
-        finder = _answers if options.on_error == "repair" else _trees
-        pieces = list(finder(text[:used], nested))
+        is_answer = options.on_error == "repair"
+        pieces = list(_answers(text[:used]) if is_answer else _trees(text[:used], [*margins, *ends], nested))
     if not used:
         return ReadableText(b"", {}, 0)
     return _put_together(text[:used], pieces, path, place, options)
@@ -212,7 +215,7 @@ def _lines(text: bytes, options: ReadOptions) -> Iterator[_TextPiece]:
         at += len(line) + 1
 
 
-def _answers(text: bytes, nested: bool) -> Iterator[_TextPiece]:
+def _answers(text: bytes) -> Iterator[_TextPiece]:
     """The sentences in the output of a language model; all of it is one sentence if no tree begins in it."""
     begins = answer_starts(text) or [0]
     for start, end in zip(begins, [*begins[1:], len(text)], strict=True):
@@ -220,9 +223,9 @@ def _answers(text: bytes, nested: bool) -> Iterator[_TextPiece]:
             yield _TextPiece(start, end, not _is_good(text[start:end]))
 
 
-def _trees(text: bytes, nested: bool) -> Iterator[_TextPiece]:
-    """Stretches of complete trees, and broken trees."""
-    begins = [0, *(found.end() for found in _MARGIN.finditer(text))]
+def _trees(text: bytes, begins: Sequence[int], nested: bool) -> Iterator[_TextPiece]:
+    """Stretches of complete trees, and broken trees; ``begins`` are places where trees may begin."""
+    begins = sorted({0, *(begin for begin in begins if begin < len(text))})
     ends = [*begins[1:], len(text)]
     first = 0
     while first < len(begins):
@@ -306,11 +309,22 @@ def _mend_piece(text: bytes, path: str, place: TextPosition, options: ReadOption
     error = first_error(text + follows, path, place, options)
     assert error is not None, "a piece of text is called broken but is not"
     newlines = text.count(b"\n")
-    if options.on_error == "repair" and bad_bytes(text) is None and (repaired := repair(text)) is not None:
+    if (repaired := _repaired(text, options)) is not None:
         before = text[: repaired.start].count(b"\n")
         tree = b"\n" * before + repaired.tree.replace(b"\n", b" ") + b"\n" * (newlines - before)
         return tree, Problem(error.place, error.problem, "", repaired.repairs)
     blanks = len(text) - len(text.lstrip())
     before = text[:blanks].count(b"\n")
-    problem = Problem(error.place, error.problem, error.advice, may_repair=options.on_error != "repair")
+    kept = text.strip() if options.keeps_text else b""
+    problem = Problem(error.place, error.problem, error.advice, may_repair=options.on_error != "repair", text=kept)
     return b"\n" * before + b"()" + b"\n" * (newlines - before), problem
+
+
+def _repaired(text: bytes, options: ReadOptions) -> RepairedTree | None:
+    """The tree in a piece of text, if the options ask for repairs; a treebank gets no others than closing brackets."""
+    if options.on_error not in ("repair", "close") or bad_bytes(text) is not None:
+        return None
+    repaired = repair(text)
+    if options.on_error == "close" and (repaired is None or not {"closing-added", "closing-removed"}.issuperset(repaired.repairs)):
+        return None
+    return repaired

@@ -33,7 +33,14 @@ class SecondaryEdge(NamedTuple):
     above: str
     line: int
     column: int
-    text: str | None = None
+
+
+class BadEdge(NamedTuple):
+    """A secondary edge that is left out, because of a problem at a place in the file."""
+
+    problem: str
+    line: int
+    column: int | None = None
 
 
 class TreeEdge(NamedTuple):

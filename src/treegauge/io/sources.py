@@ -1,6 +1,7 @@
 """From a path to text: files, directories, globs and standard input, decompressed by suffix and recoded to UTF-8.
 
 A file that expands without bound is refused. :class:`ReadOptions` holds the choices of a user about reading, as one value.
+Encodings are told apart by :mod:`treegauge.io.encodings`.
 """
 
 from __future__ import annotations
@@ -9,16 +10,21 @@ import codecs
 import glob
 import io
 import os
+import stat
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import BinaryIO, Literal, NamedTuple, cast
+from fnmatch import fnmatch
+from itertools import chain
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
-from treegauge.errors import EncodingError, FormatError, InputError, UnknownName, UsageError
+from treegauge.errors import EncodingError, FileNote, FormatError, InputError, UnknownName, UsageError
+from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
 
-ON_ERROR = ("parse-fails", "stop", "repair")
-_BOMB_BYTES, _BOMB_RATIO = 256 << 20, 1000
+ON_ERROR = ("parse-fails", "stop", "repair", "skip", "close")
+_BOMB_BYTES, _BOMB_RATIO = 1 << 20, 100
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
 
 
@@ -94,17 +100,28 @@ def _decompression_errors() -> tuple[type[Exception], ...]:
 
 
 TREEBANK_SUFFIXES = {
-    *(".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed", ".tree", ".trees", ".txt", ".gold", ".test", ".parsed", ".out"),
+    *(".mrg", ".ptb", ".psd", ".prd", ".fid", ".tbf", ".parse", ".brackets", ".bracketed", ".tree", ".trees", ".txt", ".gold"),
+    *(".test", ".parsed", ".out"),
     *(".export", ".negra", ".discbracket", ".dbr", ".alpino", ".xml", ".tigerxml", ".tiger", ".conll", ".conll2000", ".iob"),
     ".jsonl",
 }
 
 
 class LeftOut(NamedTuple):
-    """The numbers of secondary edges and of nodes without words in a sentence that its tree leaves out."""
+    """The numbers of what trees leave out: secondary edges, nodes without words, lemmas and morphological features.
+
+    ``trees`` are those that hold no words but only codes and comments of their treebank.
+    """
 
     edges: int = 0
     nodes: int = 0
+    lemmas: int = 0
+    features: int = 0
+    trees: int = 0
+
+    def plus(self, other: LeftOut) -> LeftOut:
+        """Both together."""
+        return LeftOut(*map(sum, zip(self, other, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -112,7 +129,8 @@ class Source:
     """A named source of bytes; ``data`` holds the bytes if they are already in memory.
 
     ``on_read`` is called with the number of bytes, before decompression, after each read. ``stored`` is the file to open, if it
-    differs from the name. ``on_left_out`` is called with what the tree of a sentence leaves out.
+    differs from the name. ``on_left_out`` is called with what the tree of a sentence leaves out, ``on_note`` with the place and the
+    text of each note on the file; without it, notes are warnings.
     """
 
     name: str
@@ -120,6 +138,14 @@ class Source:
     on_read: Callable[[int], None] | None = None
     stored: str = ""
     on_left_out: Callable[[LeftOut], None] | None = None
+    on_note: Callable[[str, str], None] | None = None
+
+    def note(self, what: str, place: str = "") -> None:
+        """Tell the user something about this file, or about a place in it."""
+        if self.on_note is not None:
+            self.on_note(place or self.name, what)
+        else:
+            warnings.warn(FileNote(place or self.name, what), stacklevel=2)
 
     @property
     def suffix(self) -> str:
@@ -159,6 +185,33 @@ class _ProgressReader(io.RawIOBase):
         return data
 
 
+class _Pipe(io.RawIOBase):
+    """A pipe that is waited for a second at a time: a signal just before a read that waits for ever would wait as long."""
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        import select
+
+        while not select.select([self.raw], [], [], 1.0)[0]:
+            pass
+        return self.raw.readinto(buffer)
+
+    def close(self) -> None:
+        self.raw.close()
+        super().close()
+
+
+def _patient(file: io.BufferedReader) -> BinaryIO:
+    """The file or, if it is a pipe, a reader that waits for it as :class:`_Pipe` does."""
+    is_pipe = os.name == "posix" and stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
+    return io.BufferedReader(_Pipe(file.detach())) if is_pipe else file
+
+
 def _standard_input() -> BinaryIO:
     stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)
     if stream is None:
@@ -168,7 +221,7 @@ def _standard_input() -> BinaryIO:
 
 def _open(path: str) -> BinaryIO:
     try:
-        return open(path, "rb")
+        return _patient(open(path, "rb"))
     except FileNotFoundError:
         raise InputError("no such file", path=path, advice=_similar_names(path)) from None
     except IsADirectoryError:
@@ -230,6 +283,21 @@ def find_sources(path: str | os.PathLike[str]) -> list[Source]:
     return [Source(name)]
 
 
+def content_hash(path: str | os.PathLike[str]) -> str:
+    """The sha256 of the files that a path stands for; of what can be read but once, such as standard input, only the name."""
+    names = [source.name for source in find_sources(path)]
+    if not all(map(os.path.isfile, names)):
+        return os.fspath(path)
+    import hashlib
+
+    whole = hashlib.sha256()
+    for name in names:
+        with _open(name) as file:
+            while data := file.read(CHUNK_BYTES):
+                whole.update(data)
+    return whole.hexdigest()
+
+
 def _treebank_files(folder: str) -> Iterator[str]:
     def refuse(error: OSError) -> None:
         raise InputError(f"cannot be listed: {error.strerror or error}", path=str(error.filename or folder))
@@ -242,41 +310,90 @@ def _treebank_files(folder: str) -> Iterator[str]:
                 yield path
 
 
+AUTO = "auto"
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """Options for reading a treebank.
 
     * ``format``: a name of :data:`treegauge.io.FORMATS`, or ``auto``.
-    * ``encoding``: the encoding of the text; UTF-8 is checked strictly.
+    * ``encoding``: the encoding of the text. ``auto`` is UTF-8, or another encoding where that is certain (see
+      :mod:`treegauge.io.encodings`); UTF-8 is checked strictly. ``PATTERN=NAME`` gives the encoding of files whose path or name
+      matches; several are separated by commas, and one without a pattern is for the other files.
+    * ``treebank``: a name of :data:`treegauge.presets.treebanks.TREEBANKS`, which says what is a word, a lemma, a trace and a
+      comment in its files.
     * ``lines``: each line is one sentence, so that a blank line is an empty parse ``()`` and several trees on a line become
       one under an empty root.
     * ``comment``: lines that begin with this text are left out.
     * ``functions``: grammatical functions of export, TIGER-XML and Alpino XML become part of the label (``NP-SB``).
-    * ``features``: lemmas and morphology of the same formats become SPMRL features (``NN##lem=Haus##``).
+    * ``features``: lemmas and morphology of the same formats, and lemmas of treebanks that have them, become SPMRL features
+      (``NN##lem=Haus##``); ``morphology`` leaves out the lemmas.
     * ``attach_punctuation``: in the same formats, punctuation that hangs from the root between the words of a constituent
       becomes part of the smallest such constituent. NEGRA and TIGER attach all punctuation to the root, which alone makes nearly
       every sentence with a comma discontinuous.
     * ``secondary``: secondary edges of export, TIGER-XML and Alpino XML (there: nodes with an index) become features of labels
       (``NP-SB##sec=SB:1##``, see :mod:`treegauge.io.secondary`); otherwise they are left out.
     * ``on_error``: what to do with a tree that cannot be read: raise an error (``stop``), make it a sentence without a parse
-      (``parse-fails``), or repair it where possible (``repair``). The problems are kept in the treebank.
+      (``parse-fails``), or repair it where possible (``repair``, for what parsers and language models write). The problems are kept
+      in the treebank. For treebanks there are ``skip``, which is ``parse-fails`` and keeps the text in the problems, and ``close``,
+      which also adds or removes closing brackets where the beginning of the next tree shows how many.
     * ``field``: the field that holds the tree, in a file of JSON lines.
     """
 
     format: str = "auto"
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     lines: bool = False
     comment: str = ""
     functions: bool = True
-    features: bool = False
+    features: bool | str = False
     attach_punctuation: bool = False
     on_error: str = "stop"
     field: str = ""
     secondary: bool = False
+    treebank: str = ""
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERROR:
             raise UnknownName("on_error policy", self.on_error, ON_ERROR)
+        if self.treebank and self.treebank not in TREEBANKS:
+            raise UnknownName("treebank", self.treebank, TREEBANKS)
+        if self.treebank and not self.comment:
+            object.__setattr__(self, "comment", TREEBANKS[self.treebank].comment)
+
+    @property
+    def style(self) -> TreebankStyle | None:
+        """The style of the treebank that is named, if any."""
+        return TREEBANKS.get(self.treebank)
+
+    @property
+    def changes_trees(self) -> bool:
+        """Whether the style of a treebank changes trees after reading."""
+        return self.treebank != "" and TREEBANKS[self.treebank].changes_trees
+
+    @property
+    def comments_part_trees(self) -> bool:
+        """Whether comments stand between trees, so that one inside a tree shows that the tree should have ended."""
+        return self.treebank != "" and self.comment == TREEBANKS[self.treebank].comment != ""
+
+    @property
+    def keeps_text(self) -> bool:
+        """Whether the text of trees that cannot be read is kept."""
+        return self.on_error in ("skip", "close")
+
+    def encoding_of(self, path: str) -> str:
+        """The name of the encoding that is given for a file, or ``auto``.
+
+        >>> ReadOptions(encoding="old/*=latin-1,*.fid=gb18030").encoding_of("old/x.mrg"), ReadOptions().encoding_of("x.mrg")
+        ('latin-1', 'auto')
+        """
+        found = AUTO
+        for part in self.encoding.split(","):
+            pattern, equals, name = part.rpartition("=")
+            if equals and (fnmatch(path, pattern) or fnmatch(os.path.basename(path), pattern)):
+                return name
+            found = found if equals else name
+        return found
 
     @property
     def of_gold(self) -> ReadOptions:
@@ -292,14 +409,59 @@ class Text:
     """The text of a source, to be read once.
 
     ``chunks`` gives UTF-8 that is not yet validated, without a byte order mark, and for each chunk whether it is the last.
+    ``encoding`` is that of the file, as far as it was read.
     """
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
-        self.name, self.suffix = source.name, source.suffix
+        self.source, self.name, self.suffix = source, source.name, source.suffix
         self.on_left_out = source.on_left_out
-        self.is_recoded = not _is_utf8(options.encoding)
-        self._chunks = _chunks(source, options)
+        given = options.encoding_of(source.name)
+        self.encoding = "utf-8" if given == AUTO or _is_utf8(given) else given
+        self._chunks = self._open(given, options.style)
         self._first = next(self._chunks)
+
+    @property
+    def is_recoded(self) -> bool:
+        """Whether the text was not UTF-8."""
+        return self.encoding != "utf-8"
+
+    def original(self, text: bytes) -> bytes:
+        """Some of the text in the encoding of the file."""
+        return text.decode("utf-8", "surrogateescape").encode(self.encoding, "surrogateescape") if self.is_recoded else text
+
+    def _open(self, given: str, style: TreebankStyle | None) -> Iterator[tuple[bytes, bool]]:
+        with self.source.open() as stream:
+            chunks = _raw_chunks(stream, self.name)
+            if self.is_recoded:
+                chunks = _to_utf8(chunks, given, self.name)
+            else:
+                chunks = _without_mark(self._found(chunks, style) if given == AUTO else chunks, self.name)
+            yield from _with_last(_plain_line_ends(chunks))
+
+    def _found(self, chunks: Iterator[bytes], style: TreebankStyle | None) -> Iterator[bytes]:
+        """The chunks as UTF-8; the first ones that are not ASCII decide about the encoding."""
+        held, line, is_first, name = b"", 1, True, ""
+        for chunk in chunks:
+            held += chunk
+            if is_first and ((head := held[:64].lstrip())[:1] != b"(" or b"\0" in head[:8]):  # text that is not plain brackets
+                name = _encoding_of_other(held)
+            is_first = False
+            if not name and not held.isascii():
+                name = _encoding_of(held, style)
+            if name:
+                break
+            if held.isascii():
+                yield held
+                line += held.count(b"\n")
+                held = b""
+        rest = chain([held] if held else [], chunks)
+        if name in ("", "utf-8"):
+            yield from rest
+            return
+        self.encoding = name
+        if style is None or name != style.encoding:
+            self.source.note(f"not UTF-8: read as {'Windows-1252 (Latin-1)' if name == 'cp1252' else name.upper()}")
+        yield from _to_utf8(rest, name, self.name, line)
 
     @property
     def head(self) -> bytes:
@@ -329,14 +491,21 @@ class Text:
                 raise FormatError(f"a line of more than {_LONGEST_LINE_BYTES >> 20} MB", path=self.name)
 
 
-def _chunks(source: Source, options: ReadOptions) -> Iterator[tuple[bytes, bool]]:
-    with source.open() as stream:
-        chunks = _raw_chunks(stream, source.name)
-        if _is_utf8(options.encoding):
-            chunks = _without_mark(chunks, source.name)
-        else:
-            chunks = _to_utf8(chunks, options.encoding, source.name)
-        yield from _with_last(_plain_line_ends(chunks))
+def _encoding_of(beginning: bytes, style: TreebankStyle | None) -> str:
+    """The encoding of text that is not ASCII: UTF-8 if it is valid or no other is certain; empty if more text must be seen."""
+    try:
+        return "utf-8" if not codecs.utf_8_decode(beginning, "strict", False)[0].isascii() else ""
+    except UnicodeDecodeError:
+        from treegauge.io.encodings import WINDOWS, is_western
+
+        return (style and style.encoding) or (WINDOWS if is_western(beginning) else "utf-8")
+
+
+def _encoding_of_other(beginning: bytes) -> str:
+    """The encoding of UTF-16 and XML, whose parser knows what it declares; empty for other text."""
+    from treegauge.io.encodings import is_xml, utf16
+
+    return utf16(beginning) or ("utf-8" if is_xml(beginning) else "")
 
 
 def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -368,9 +537,9 @@ def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
         yield chunk
 
 
-def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[bytes]:
+def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str, line: int = 1) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)(errors="strict")
-    line, is_first = 1, True
+    is_first = True
     for chunk, is_last in _with_last(chunks):
         try:
             text = decoder.decode(chunk, is_last)

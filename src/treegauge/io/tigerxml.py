@@ -22,11 +22,12 @@ from treegauge.io.graphs import (
     WordRow,
     join_label,
     node_parts,
+    parts_left_out,
     rows_of_tree,
     split_label,
 )
-from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
-from treegauge.io.sources import LeftOut, ReadOptions, Text
+from treegauge.io.secondary import BadEdge, SecondaryEdge, TreeEdge, edges_of_tree
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import tree_lines
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
 from treegauge.trees.notation import restore_word
@@ -76,6 +77,7 @@ class _TigerSentence:
         self.node = ""  # the node whose edges are being read
         self.element = ""  # the word or node whose secondary edges are being read
         self.secondary: list[SecondaryEdge] = []
+        self.bad_edges: list[BadEdge] = []
         self.edges_left_out = 0
         self.elements = 0
         self.has_errors = False
@@ -91,7 +93,8 @@ class _TigerSentence:
             label = join_label(parts._replace(function=edge.function), options)
             return label, ROOT if edge.parent == virtual else edge.parent
 
-        graph = Graph(self.name, self.line, has_root=self.has_root, left_out=LeftOut(self.edges_left_out))
+        left_out = parts_left_out((item.parts for item in self.words.values()), options)._replace(edges=self.edges_left_out)
+        graph = Graph(self.name, self.line, has_root=self.has_root, left_out=left_out, bad_edges=self.bad_edges)
         for name, (word, parts, line, column) in self.words.items():
             graph.words.append(Word(restore_word(word or ""), *above(name, parts), line, column))
         for name, (_, parts, line, column) in self.nodes.items():
@@ -111,17 +114,20 @@ class _Handler(XmlHandler[Graph]):
         super().__init__(text)
         self.options = options
         self.sentence: _TigerSentence | None = None
-        self.is_tiger = False
+        self.root = ""
+        self.is_tiger = self.is_empty = False
 
     def missing(self) -> str:
-        return "" if self.is_tiger else "no <corpus> and no sentence <s> in this XML file: it is not TIGER-XML"
+        is_treebank = self.is_tiger or (self.is_empty and self.root == "corpus")
+        return "" if is_treebank else f"this XML is not a treebank: <{self.root}> holds neither TIGER-XML nor Alpino XML"
 
     def instruction(self, target: str, data: str) -> None:
         if self.sentence is not None and f"{target} {data}" == NO_ROOT:
             self.sentence.has_root = False
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
-        self.is_tiger = self.is_tiger or element in ("corpus", "s")
+        self.is_empty, self.root = not self.root, self.root or element
+        self.is_tiger |= element in ("graph", "t") or (element == "body" and self.root == "corpus")
         if element == "s":
             self.sentence = _TigerSentence(attributes.get("id", str(self.line)), self.line)
             return
@@ -172,10 +178,10 @@ class _Handler(XmlHandler[Graph]):
         sentence.edges[below] = _TigerEdge(sentence.node, attributes.get("label") or NONE, self.line, self.column)
 
     def _secondary_edge(self, sentence: _TigerSentence, attributes: dict[str, str]) -> None:
-        if not sentence.element:
-            self._fault(sentence, "a secondary edge outside of any word or node")
-        elif sentence.element == sentence.root:
-            self._fault(sentence, "a secondary edge leads to the root")
+        if not sentence.element or sentence.element == sentence.root:
+            problem = "leads to the root" if sentence.element else "is outside of any word or node"
+            sentence.bad_edges.append(BadEdge(f"a secondary edge {problem}", self.line, self.column))
+            return
         function, above = attributes.get("label") or NONE, attributes.get("idref", "")
         sentence.secondary.append(SecondaryEdge(sentence.element, function, above, self.line, self.column))
 

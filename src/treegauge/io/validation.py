@@ -1,8 +1,8 @@
 """Validation of a treebank file: its errors, and remarks on trees that are unusual but not wrong.
 
-Remarks are made on empty parses, words without tags, nodes without words, several trees on a line, and features of labels that name
-secondary edges from missing nodes. In formats with secondary edges of their own, an edge from a missing node is an error, whether
-or not secondary edges were asked for.
+Remarks are made on empty parses, words without tags, nodes without words, several trees on a line, secondary edges from missing
+nodes, an encoding that was found and not given, and signs of a treebank that has a style of its own. The secondary edges of a
+format are looked at whether or not they were asked for.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from treegauge.errors import InputError
 from treegauge.io.reading import check
 from treegauge.io.secondary import lost_edges
 from treegauge.io.sources import LeftOut, ReadOptions, Source
+from treegauge.presets.treebanks import TRACES
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -84,7 +85,10 @@ def _trees_on_line(bank: Treebank) -> Int64:
 
 @dataclass
 class FileReport:
-    """The outcome of validating a file: numbers of trees, words, errors and remarks, and the first errors and remarks."""
+    """The outcome of validating a file: numbers of trees, words, errors and remarks, and the first errors and remarks.
+
+    ``n_traces`` of the words are traces.
+    """
 
     path: str
     n_trees: int = 0
@@ -92,6 +96,7 @@ class FileReport:
     n_errors: int = 0
     n_remarks: int = 0
     n_with_gaps: int = 0
+    n_traces: int = 0
     errors: list[InputError] = field(default_factory=list[InputError])
     remarks: list[Remark] = field(default_factory=list[Remark])
 
@@ -108,13 +113,17 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
     ['2 trees on this line', 'empty parse']
     """
     report = FileReport(source.name)
-    n_left_out = 0
+    left_out = LeftOut()
+    notes: list[Remark] = []
 
-    def count(left_out: LeftOut) -> None:
-        nonlocal n_left_out
-        n_left_out += left_out.nodes
+    def count(more: LeftOut) -> None:
+        nonlocal left_out
+        left_out = left_out.plus(more)
 
-    for item in check(replace(source, on_left_out=count), replace(options, secondary=True)):
+    def note(place: str, text: str) -> None:
+        notes.append(Remark(place, text))
+
+    for item in check(replace(source, on_left_out=count, on_note=note), replace(options, secondary=True)):
         if isinstance(item, InputError):
             report.n_errors += 1
             if len(report.errors) < most:
@@ -122,12 +131,15 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
         else:
             report.n_trees += len(item)
             report.n_words += item.n_tokens
+            report.n_traces += int(np.isin(item.tag, [number for number, tag in enumerate(item.labels) if tag in TRACES]).sum())
             report.n_with_gaps += 0 if item.is_continuous else sum(item.has_gaps(index) for index in range(len(item)))
             remarks, n_remarks = _first_remarks(item, most - len(report.remarks))
             report.n_remarks += n_remarks
             report.remarks += remarks[: most - len(report.remarks)]
-    if n_left_out:
-        report.n_remarks += 1
-        remark = Remark(source.name, f"{number_of(n_left_out, 'node')} without words in the file, left out of the trees")
-        report.remarks = [remark, *report.remarks][:most]
+    if left_out.nodes:
+        notes.append(Remark(source.name, f"{number_of(left_out.nodes, 'node')} without words in the file, left out of the trees"))
+    if left_out.trees:
+        notes.append(Remark(source.name, f"{number_of(left_out.trees, 'tree')} without words, such as (CODE ...) alone, left out"))
+    report.n_remarks += len(notes)
+    report.remarks = [*notes, *report.remarks][:most]
     return report

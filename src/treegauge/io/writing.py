@@ -19,10 +19,10 @@ from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
 from treegauge.io.sources import COMPRESSED, Source, compressed_file, find_sources, problem_with_name
-from treegauge.trees.columns import Bytes, Int32, Int64, Mask, depths
+from treegauge.trees.columns import Bytes, Int32, Int64
 from treegauge.trees.notation import escape_label, escape_word, pretty, restore_label, restore_word
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import TextOrder, Treebank, text_order
 
 NOT_TEXT = "a label or word is not text: it contains half of a surrogate pair"
 
@@ -78,7 +78,7 @@ def _write_standard_output(chunks: Iterable[bytes]) -> None:
             stream.write(chunk)
         else:  # standard output of a notebook or a test
             sys.stdout.write(chunk.decode("utf-8"))
-    sys.stdout.flush()
+    (stream or sys.stdout).flush()
 
 
 @contextmanager
@@ -128,16 +128,27 @@ def write(trees: object, path: str | os.PathLike[str], to: str = "auto") -> None
 
 def write_blocks(blocks: Iterable[Treebank], path: str | os.PathLike[str], to: str = "auto") -> None:
     """Write blocks of trees, keeping no more than one block in memory."""
-    writer = _format(path, to).writer
+    writer = output_format(path, to).writer
     assert writer is not None
     write_chunks(writer(blocks), path)
 
 
-def _format(path: str | os.PathLike[str], name: str) -> Format:
+NOT_TREES = frozenset(
+    {".conllu", ".conllx", ".json", ".csv", ".tsv", ".html", ".md", ".tex", ".svg", ".png", ".pdf", ".toml", ".yaml"}
+)
+"""Suffixes of files that hold no trees, or trees in a format that cannot be written."""
+
+
+def output_format(path: str | os.PathLike[str], name: str = "auto") -> Format:
+    """The format of that name; for ``auto`` that of the suffix, or else brackets. A suffix of other files is refused."""
     if name != "auto":
         return format_named(name, WRITABLE)
-    found = format_of_suffix(Source(os.fspath(path)).suffix)
-    return found if found is not None and found.writer is not None else FORMATS["bracketed"]
+    suffix = Source(os.fspath(path)).suffix
+    found = format_of_suffix(suffix)
+    if suffix in NOT_TREES or (found is not None and found.writer is None):
+        known = ", ".join(" ".join([each.name, *each.suffixes]) for each in map(FORMATS.__getitem__, WRITABLE))
+        raise UsageError(f'no format for trees has the suffix {suffix}: name one, as in to="bracketed"\n  There are: {known}.')
+    return found or FORMATS["bracketed"]
 
 
 def protect_inputs(output: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None) -> None:
@@ -202,7 +213,7 @@ def pretty_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     for block in blocks:
         _refuse_gaps(block)
         _stems(block)
-        _refuse_hidden_labels(block, _order(block))
+        _refuse_hidden_labels(block, text_order(block))
         for tree in block:
             yield pretty(tree).encode() + b"\n"
 
@@ -228,7 +239,7 @@ def _one_line_each(bank: Treebank) -> bytes:
     that close after it.
     """
     stems = _stems(bank)
-    order = _order(bank)
+    order = text_order(bank)
     _refuse_hidden_labels(bank, order)
     stem = np.concatenate([bank.label, bank.word + np.int32(len(bank.labels))]).take(order.item)
     size = stems.size.take(stem)
@@ -243,41 +254,6 @@ def _one_line_each(bank: Treebank) -> bytes:
     within += np.repeat(stems.start.take(stem), size)
     text[target] = stems.data.take(within)
     return text.tobytes()
-
-
-class _Order(NamedTuple):
-    """Nodes and words in the order of the text.
-
-    ``item`` is the row of a node, or the number of rows plus that of a token; ``closing`` is the number of brackets that close
-    after it; ``is_first`` and ``is_last`` mark the first and last item of a tree.
-    """
-
-    item: Int64
-    closing: Int64
-    is_first: Mask
-    is_last: Mask
-
-
-def _order(bank: Treebank) -> _Order:
-    n_rows, n_tokens = bank.n_nodes, bank.n_tokens
-    first_row = np.repeat(bank.node_offset[:-1], np.diff(bank.node_offset))
-    is_root = bank.parent < 0
-    level = depths(np.where(is_root, -1, bank.parent + first_row)) + 1
-    start = bank.start + np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
-    # Before a word come all nodes that begin at it or earlier.
-    rows_before = np.cumsum(np.bincount(start, minlength=n_tokens + 1))[:n_tokens]
-    is_token = np.zeros(n_rows + n_tokens, dtype=np.bool_)
-    is_token[np.arange(n_tokens) + rows_before] = True
-    tokens, rows = np.flatnonzero(is_token), np.flatnonzero(~is_token)
-    item = np.empty(n_rows + n_tokens, dtype=np.int64)
-    item[rows], item[tokens] = np.arange(n_rows), np.arange(n_rows, n_rows + n_tokens)
-    depth = np.empty_like(item)
-    depth[rows] = level
-    depth[tokens] = level.take(bank.above + np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset)))
-    depth_before = depth - ~is_token
-    is_first = np.zeros(n_rows + n_tokens, dtype=np.bool_)
-    is_first[rows[is_root]] = True
-    return _Order(item, depth - np.append(depth_before[1:], 0), is_first, np.append(is_first[1:], True))
 
 
 class _Stems(NamedTuple):
@@ -330,7 +306,7 @@ def _exactly(name: str, escaped: str, restore: Callable[[str], str]) -> bytes:
         raise WriteError(f"{name!r} is not text: it contains half of a surrogate pair") from None
 
 
-def _refuse_hidden_labels(bank: Treebank, order: _Order) -> None:
+def _refuse_hidden_labels(bank: Treebank, order: TextOrder) -> None:
     """Refuse a node without a label that begins with a word and has further children: the word would be read as the label."""
     empty = [number for number, label in enumerate(bank.labels) if not label]
     if not empty:

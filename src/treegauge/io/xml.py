@@ -107,7 +107,7 @@ def graph_treebanks(text: Text, handler: XmlHandler[Graph], element: str, option
     if options.on_error == "stop":
         return treebanks_of(found_in(text, handler), text, options)
     sentences = found_by_sentence(text, handler, element)
-    graphs = (graph for line, name, found in sentences for graph in broken_as_graph(found, name, line))
+    graphs = (graph for line, name, found, source in sentences for graph in broken_as_graph(found, name, line, source))
     return treebanks_of(graphs, text, options)
 
 
@@ -123,11 +123,12 @@ def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputErro
 
 
 class XmlSentence(NamedTuple):
-    """A sentence that was read by itself: its line, its id, and the items and errors found in it."""
+    """A sentence that was read by itself: its line, its id, the items and errors found in it, and its text."""
 
     line: int
     name: str
     found: list[Any]
+    source: bytes
 
 
 def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> Iterator[XmlSentence]:
@@ -148,7 +149,7 @@ def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> It
         found: list[Item | InputError] = [*handler.found, *([error] if error is not None else [])]
         handler.found.clear()
         name = _ID.search(piece[: piece.find(b">") + 1])
-        yield XmlSentence(line, name[1].decode("utf-8", "replace") if name else str(line), found)
+        yield XmlSentence(line, name[1].decode("utf-8", "replace") if name else str(line), found, piece)
     if is_empty:
         raise FormatError(handler.missing() or f"no <{element}> in this XML file", path=text.name)
 

@@ -1,12 +1,13 @@
 """FREVAL: PARSEVAL for connected fragments of every size (Bastings & Sima'an 2014).
 
-Nodes are phrases, so size 1 is PARSEVAL. With the matching ``edges``, the default, two fragments match if the same labelled
-brackets, *and the edges between them*, are in both trees; it is symmetric, and no rate exceeds 1. With ``published``, which is what
-the authors' program computes and their Table 1 shows, only the edges of the gold tree count; it is not symmetric, and precision can
-exceed 1.
+Nodes are phrases, so size 1 is PARSEVAL under the same preset. With the matching ``edges``, the default, two fragments match if the
+same labelled brackets, *and the edges between them*, are in both trees; no rate exceeds 1. With ``published``, which is what the
+authors' program computes and their Table 1 shows, only the edges of the gold tree count, and precision can exceed 1.
 
-LR_s and LP_s are recall and precision over a corpus for each size s; FLR and FLP interpolate them with weights alpha. A size
-without gold or test fragments scores 0 and keeps its weight.
+LR_s and LP_s are recall and precision over a corpus for each size s; FLR and FLP interpolate them with weights alpha, which sum to
+1 over the sizes of a range, but no further than the largest gold tree (``published``: than the largest tree), so that a tree
+against itself has 1 in every range. A size without gold or test fragments scores 0 and keeps its weight. Since the largest gold
+tree sets the scale, exchanging gold and test exchanges recall and precision of size 1 only.
 """
 
 from __future__ import annotations
@@ -97,8 +98,8 @@ class Freval(Metric):
     """Recall, precision and F1 over connected fragments of all sizes: FLR, FLP and their F1 for ranges of sizes.
 
     ``ranges`` are the largest sizes of the ranges (0: all sizes); ``alpha`` is ``uniform``, ``halving`` (each size has half the
-    weight of the one before), ``sparsity`` (see :func:`sparsity_weights`) or a sequence of weights for the sizes 1, 2, ...;
-    ``mean`` is ``linear`` or ``geometric``.
+    weight of the one before), ``sparsity`` (see :func:`sparsity_weights`) or a sequence of weights for the sizes 1, 2, ..., which
+    are divided by their sum over a range; a rate is nan where that is 0. ``mean`` is ``linear`` or ``geometric``.
 
     >>> import treegauge
     >>> gold = "(S (NP (N a)) (VP (V b) (NP (N c))))"
@@ -121,7 +122,7 @@ class Freval(Metric):
                 (*ALPHAS, "0.5,0.3,0.2"),
                 _alpha,
                 "uniform (the default) weighs all sizes alike, halving each half as much as the one before, sparsity lets sizes "
-                "of few gold fragments lean on smaller ones, numbers as they say",
+                "of few gold fragments lean on smaller ones, numbers as they say, divided by their sum over a range",
             )
         },
     )
@@ -142,15 +143,15 @@ class Freval(Metric):
             raise UnknownName("FREVAL mean", self.mean, MEANS)
         if isinstance(self.alpha, str) and self.alpha not in ALPHAS:
             raise UnknownName("FREVAL alpha", self.alpha, (*ALPHAS, "or numbers"))
-        if not isinstance(self.alpha, str) and abs(math.fsum(self.alpha) - 1) > 1e-9:
-            raise UsageError(f"the weights alpha must sum to 1, but sum to {math.fsum(self.alpha):g}")
+        if not isinstance(self.alpha, str) and (
+            not all(one >= 0 for one in self.alpha) or not abs(math.fsum(self.alpha) - 1) <= 1e-9
+        ):
+            raise UsageError(f"the weights alpha must be 0 or more and sum to 1, not {', '.join(f'{one:g}' for one in self.alpha)}")
 
     def counterpart(self, rate: str) -> str | None:
-        """See the base class; the gold trees decide how many sizes there are, so the rates over all sizes have no counterpart."""
+        """See the base class; the gold trees decide how many sizes there are, so only the rates of size 1 have a counterpart."""
         name, _, sizes = rate.partition("_")
-        if self.matching == "published" or not sizes or name not in self.symmetries:
-            return None
-        return f"{self.symmetries[name]}_{sizes}"
+        return f"{self.symmetries[name]}_1" if sizes == "1" and name in self.symmetries else None
 
     def rows(self, pair: Pair) -> Rows:
         pair.require_continuous("FREVAL matches fragments by the spans of their nodes")
@@ -214,15 +215,10 @@ class Freval(Metric):
         return [SizeScore(size, gold.at(size), test.at(size), matched.at(size)) for size in range(1, largest + 1)]
 
     def _interpolate(self, scores: Sequence[SizeScore], largest: int) -> tuple[float, float]:
-        """FLR and FLP over the sizes up to ``largest``."""
-        if largest and self.matching == "published":
-            largest = min(largest, len(scores))
-        n_sizes = largest or len(scores)
-        used = scores[:n_sizes]
-        weights = self.weights(n_sizes, [score.gold for score in used])
-        recalls = [score.recall for score in used] + [0.0] * (n_sizes - len(used))
-        precisions = [score.precision for score in used] + [0.0] * (n_sizes - len(used))
-        return self._mean(weights, recalls), self._mean(weights, precisions)
+        """FLR and FLP over the sizes up to ``largest`` (0: all)."""
+        used = scores[: largest or None]
+        weights = self.weights(len(used), [score.gold for score in used])
+        return self._mean(weights, [score.recall for score in used]), self._mean(weights, [score.precision for score in used])
 
     def weights(self, n_sizes: int, gold: Sequence[float] = ()) -> list[float]:
         """The weights alpha of the sizes 1 ... ``n_sizes``; ``sparsity`` needs the number of gold fragments of each size."""
@@ -235,12 +231,15 @@ class Freval(Metric):
         if self.alpha == "halving":
             # alpha_s = 2^(M-s) / (2^M - 1), without the large powers.
             return [0.5**size / (1 - 0.5**n_sizes) for size in range(1, n_sizes + 1)]
-        given = [float(weight) for weight in self.alpha]
-        return (given + [0.0] * n_sizes)[:n_sizes]
+        given = ([float(weight) for weight in self.alpha] + [0.0] * n_sizes)[:n_sizes]
+        total = math.fsum(given)
+        return [weight / total if total else math.nan for weight in given]
 
     def _mean(self, weights: Sequence[float], values: Sequence[float]) -> float:
         if self.mean == "linear":
             return math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
+        if any(map(math.isnan, weights)):
+            return math.nan
         if not values or any(weight and not value for weight, value in zip(weights, values, strict=True)):
             return 0.0
         return math.exp(math.fsum(weight * math.log(value) for weight, value in zip(weights, values, strict=True) if weight))
@@ -319,15 +318,13 @@ def _fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
     recall = np.divide(matched, gold, out=np.zeros_like(gold), where=both)
     precision = np.divide(matched, test, out=np.zeros_like(gold), where=both)
     seen = ((gold > 0) | (test > 0)) if metric.matching == "published" else gold > 0
-    largest = seen.sum(axis=1)
+    largest = seen.sum(axis=1)  # sizes have no gaps: a tree with a fragment of some size has one of every smaller size
     rates: dict[str, Floats] = {}
     for index, limit in enumerate(metric.ranges):
-        upto = np.full(len(totals), limit) if limit else largest
-        if metric.matching == "published":
-            upto = np.minimum(upto, largest)
+        upto = np.minimum(limit, largest) if limit else largest
         flr, flp = (_weighted_means(metric, values, gold, upto) for values in (recall, precision))
         both_sum = flr + flp
-        f1 = np.divide(2 * flr * flp, both_sum, out=np.zeros_like(flr), where=both_sum > 0)
+        f1 = np.divide(2 * flr * flp, both_sum, out=np.zeros_like(flr), where=both_sum != 0)
         rates |= dict(zip(metric.range_rates[3 * index : 3 * index + 3], (flr, flp, f1), strict=True))
     if 0 not in metric.ranges:
         rates["f1"] = rates[metric.range_rates[-1]]
@@ -357,19 +354,16 @@ def sparsity_weights(gold: Floats) -> Floats:
 
 
 def _weighted_means(metric: Freval, values: Floats, gold: Floats, upto: NDArray[np.int64]) -> Floats:
-    """The weighted mean of each row over its sizes 1 ... ``upto``; sizes beyond the columns count as 0."""
+    """The weighted mean of each row over its sizes 1 ... ``upto``."""
     result = np.zeros(len(values))
     for n_sizes in np.unique(upto).tolist():
         rows = np.flatnonzero(upto == n_sizes)
-        used = np.zeros((len(rows), n_sizes))
-        used[:, : values.shape[1]] = values[rows][:, :n_sizes]
+        used = values[rows, :n_sizes]
         if metric.alpha == "sparsity" and n_sizes:
-            counts = np.zeros((len(rows), n_sizes))
-            counts[:, : gold.shape[1]] = gold[rows][:, :n_sizes]
-            result[rows] = _means_by_row(metric, used, sparsity_weights(counts))
+            result[rows] = _means_by_row(metric, used, sparsity_weights(gold[rows, :n_sizes]))
             continue
         weights = np.array(metric.weights(n_sizes), dtype=np.float64)
-        if metric.mean == "linear":
+        if metric.mean == "linear" or np.isnan(weights).any():
             result[rows] = used @ weights
         else:
             weighted = weights > 0

@@ -5,7 +5,8 @@ once (PARSEVAL counts it twice).
 
 * ``N_C``, ``N_G``: constituents of the gold ("correct") and of the test ("guessed") tree
 * ``L``: triples of the guess that are in the gold tree
-* ``B``: triples of the guess whose span is in the gold tree, whatever the label; ``B_limited``: the same, at most ``N_C``
+* ``B``: triples of the guess whose span is in the gold tree, whatever the label; ``B_limited``: the same, but no more triples of
+  one span than the gold tree has
 * ``C``: triples of the guess that cross no gold constituent
 """
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, token_positions
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.matching import Parts, crossing, is_in, table_of
+from treegauge.metrics.matching import Parts, crossing, is_in, one_to_one, table_of
 from treegauge.metrics.metric import Metric, Rows, flag
 from treegauge.trees.treebank import Int32, Int64
 
@@ -39,9 +40,9 @@ class Goodman(Metric):
 
     Rates of constituents are over the corpus; ``mean_...`` are means over the sentences that have constituents (N_C or N_G > 0).
     Preterminals count only with ``goodman:pre``; a phrase over one word always counts. In the paper, guessed trees are binary and
-    have as many constituents as the gold tree. On other trees, a labelled (bracketed) tree is right if all its constituents
-    (brackets) are right and it has as many as the gold tree, and at most as many brackets of a sentence are right as its gold tree
-    has. So no rate exceeds 1, and Labelled Tree is the exact match of PARSEVAL if no bracket occurs twice.
+    have as many constituents as the gold tree. On other trees, a span is right no more often than both trees have it, and a
+    labelled (bracketed) tree is right only if its constituents (brackets) are those of the gold tree, neither more nor fewer. So no
+    rate exceeds 1, and Labelled Tree is the exact match of PARSEVAL if no bracket occurs twice.
 
     >>> import treegauge
     >>> gold = "(S (A (a x) (a x)) (B (b x) (b x)))"
@@ -82,7 +83,8 @@ class Goodman(Metric):
         n = len(pair)
         gold, test = (self._triples(side, pair.matching_classes) for side in (pair.gold, pair.test))
         parts, spans = Parts.of(n, gold, test), Parts.of(n, gold[:4], test[:4])
-        in_test = np.unique(parts.test, return_index=True)[1]
+        in_gold, in_test = (np.unique(side, return_index=True)[1] for side in (parts.gold, parts.test))
+        gold_spans, test_spans = one_to_one(spans.gold[in_gold], spans.test[in_test])
 
         # A preterminal covers one word, so it crosses nothing unless gold does not have the word.
         crosses = test.end > pair.test.n_shared[test.sentence]
@@ -90,10 +92,10 @@ class Goodman(Metric):
 
         L, N_C, N_G = parts.overlap()
         B = np.bincount(test.sentence[in_test[is_in(spans.test[in_test], spans.gold)]], minlength=n)
-        B_limited = np.minimum(B, N_C)
+        B_limited = np.bincount(test.sentence[in_test[is_in(test_spans, gold_spans)]], minlength=n)
         C = np.bincount(test.sentence[in_test[~crosses[in_test]]], minlength=n)
         columns: list[NDArray[Any]] = [
-            *(np.ones(n), N_C, N_G, L, B, C, (L == N_C) & (N_C == N_G), (B == N_C) & (N_C == N_G), C == N_G),
+            *(np.ones(n), N_C, N_G, L, B, C, (L == N_C) & (N_C == N_G), (B_limited == N_C) & (N_C == N_G), C == N_G),
             *(L / np.maximum(N_C, 1), B_limited / np.maximum(N_C, 1), N_C > 0),
             *(C / np.maximum(N_G, 1), N_G > 0, B_limited),
         ]

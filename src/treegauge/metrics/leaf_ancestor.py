@@ -12,7 +12,8 @@ letter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, sum_within
 from treegauge.alignment.pairing import Pair
+from treegauge.errors import InputError
 from treegauge.metrics.matching import codes, table_of
 from treegauge.metrics.metric import Metric, Rows, flag
 from treegauge.trees.columns import depths
@@ -28,6 +30,8 @@ from treegauge.trees.treebank import Int32, Int64
 
 _CELLS_AT_ONCE = 1 << 16
 _LONG = 200
+MOST_CELLS = 1 << 26
+"""The most pairs of labels that are compared in the long lineages of one sentence, which takes about a second."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +111,12 @@ def symbol_rows(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32,
     return symbols
 
 
-def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int64:
-    """Twice the cost of the cheapest edit of each row of ``a`` into the same row of ``b``.
+Ask = Callable[[int, int], None]
+"""A function that may refuse a number of pairs of symbols in a row before they are compared."""
+
+
+def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int, ask: Ask | None = None) -> Int64:
+    """Twice the cost of the cheapest edit of each row of ``a`` into the same row of ``b``; ``ask`` is asked about long rows.
 
     Inserting and deleting a symbol cost 1, replacing one 2, or ``alike``/2 if the two share their ``letter``.
 
@@ -122,6 +130,8 @@ def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int
     costs = np.zeros(len(a), dtype=np.int64)
     for row in range(len(a)):
         x, y = _trim(a[row, : a_length[row]], b[row, : b_length[row]])
+        if ask is not None:
+            ask(row, len(x) * len(y))
         costs[row] = _costs(x[np.newaxis], y[np.newaxis], np.array([len(x)]), np.array([len(y)]), letter, alike)[0]
     return costs
 
@@ -244,6 +254,18 @@ class LeafAncestor(Metric):
         letter = _letters(pair)
         m, n = gold.length[tokens], test.length[tokens]
         similarity = np.ones(len(tokens))
+        cells: Counter[int] = Counter()
+
+        def refuse_more(token: int, more: int) -> None:
+            sentence = int(np.searchsorted(pair.gold.token_offset, token, side="right")) - 1
+            cells[sentence] += more
+            if cells[sentence] > MOST_CELLS:
+                raise InputError(
+                    f"these trees are too deep for leaf-ancestor: more than {MOST_CELLS:,} pairs of labels to compare",
+                    path=pair.place(sentence),
+                    advice="Leave this sentence out, or choose other metrics.",
+                )
+
         for group in groups_by_length(m, n):
             chosen, m_group, n_group = tokens[group], m[group], n[group]
             costs = edit_costs(
@@ -253,6 +275,7 @@ class LeafAncestor(Metric):
                 n_group,
                 letter,
                 1 if self.first_letter else 4,
+                lambda row, more, chosen=chosen: refuse_more(int(chosen[row]), more),
             )
             similarity[group] = 1 - costs / (2 * (m_group + n_group))
         return similarity

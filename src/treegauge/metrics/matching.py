@@ -25,9 +25,7 @@ from treegauge.trees.treebank import Int32, Int64, Mask
 def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
     """For each gold bracket the row of its test bracket, or -1; ``classes`` gives equal labels one number, None ignores labels."""
     keys, n_gold = _keys(gold, test, classes), gold.n_brackets
-    # The k-th of several equal brackets of a sentence is the partner of the k-th on the other side.
-    numbered = codes([keys, np.concatenate([_equal_before(keys[:n_gold]), _equal_before(keys[n_gold:])])])
-    _, ours, theirs = np.intersect1d(numbered[:n_gold], numbered[n_gold:], assume_unique=True, return_indices=True)
+    _, ours, theirs = np.intersect1d(*one_to_one(keys[:n_gold], keys[n_gold:]), assume_unique=True, return_indices=True)
     found = np.full(n_gold, -1, dtype=np.int64)
     found[ours] = theirs
     return found
@@ -72,6 +70,16 @@ def _keys(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
     if classes is not None:
         columns.append([classes.take(side.label) for side in sides])
     return codes([np.concatenate(column) for column in columns])
+
+
+def one_to_one(gold: Int64, test: Int64) -> tuple[Int64, Int64]:
+    """Keys that pair multisets one to one: the k-th of several equal keys has a number that only the k-th of the other side shares.
+
+    >>> [keys.tolist() for keys in one_to_one(np.array([5, 5, 6]), np.array([5, 6, 6]))]
+    [[0, 1, 2], [0, 2, 3]]
+    """
+    numbered = codes([np.concatenate([gold, test]), np.concatenate([_equal_before(gold), _equal_before(test)])])
+    return numbered[: len(gold)], numbered[len(gold) :]
 
 
 def _equal_before(keys: Int64) -> Int64:

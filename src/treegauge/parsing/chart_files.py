@@ -18,22 +18,26 @@ Nothing in such a file is ever unpickled.
 from __future__ import annotations
 
 import io
+import os
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import FormatError, InputError, UsageError
+from treegauge.errors import FormatError, InputError, UsageError, refusing_damage
+from treegauge.io.archive import array_of, refuse_bomb
 from treegauge.io.writing import write_bytes
 from treegauge.parsing.span_charts import SpanChart
 from treegauge.tables import number_of
 
 CONVENTIONS = ("inclusive", "fencepost")
-LARGEST = 1 << 36
-"""The most bytes of one array: compressed zeros could otherwise fill all memory."""
+_PLAIN_BYTES, _MOST_RATIO = 64 << 20, 200
+"""A file that unpacks to more than the first, and to more than so many times its size, is refused: compressed zeros could otherwise
+fill all memory."""
+_WHAT = "an .npz file of charts"
 
 
 def read_charts(path: str | Path, *, null: Sequence[str | int] | None = None, **options: Any) -> Iterator[SpanChart]:
@@ -50,7 +54,7 @@ def read_charts(path: str | Path, *, null: Sequence[str | int] | None = None, **
         nulls = _nulls(np.atleast_1d(arrays.get("null", np.zeros(0, np.int64))).tolist(), labels, str(path))
         nulls = nulls if null is None else _nulls(null, labels)
         size = arrays.count()
-        lines = {name: arrays.strings(name) for name in ("words", "tags") if name in arrays.size}
+        lines = {name: arrays.strings(name) for name in ("words", "tags") if name in arrays.names}
         for name, own in lines.items():
             if len(own) != size:
                 verb = "is" if size == 1 else "are"
@@ -94,34 +98,26 @@ class _Arrays:
 
     def __enter__(self) -> _Arrays:
         try:
-            found: Any = np.load(self.path, allow_pickle=False)
-        except FileNotFoundError:
-            raise InputError("there is no such file", path=self.path) from None
-        except ValueError:  # NumPy takes any unknown file for a pickle, and its message recommends loading it as one
-            raise FormatError("not an .npz file of arrays", path=self.path) from None
-        except (OSError, zipfile.BadZipFile, EOFError) as error:
-            raise FormatError(f"not an .npz file of arrays ({error})", path=self.path) from None
-        if not isinstance(found, Mapping):
-            raise FormatError("one array and not an .npz file of several; see the layout", path=self.path)
-        self.found: Any = found
-        self.size = {info.filename.removesuffix(".npy"): info.file_size for info in self.found.zip.infolist()}
+            size = os.path.getsize(self.path)
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", path=self.path) from None
+        with refusing_damage(self.path, _WHAT):
+            self._archive = zipfile.ZipFile(self.path)
+            refuse_bomb(self._archive, size, self.path, _PLAIN_BYTES, _MOST_RATIO)
+        self.names = {name.removesuffix(".npy") for name in self._archive.namelist()}
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.found.close()
+        self._archive.close()
 
     def get(self, name: str, *default: Any) -> Any:
         """An array; the default if there is none."""
-        if name not in self.size:
+        if name not in self.names:
             if default:
                 return default[0]
             raise FormatError(f"there is no array {name!r} in it", path=self.path, advice="It must have scores and labels.")
-        if self.size[name] > LARGEST:
-            raise FormatError(f"array {name!r} has {self.size[name]:,} bytes; the most is {LARGEST:,}", path=self.path)
-        try:
-            return self.found[name]
-        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-            raise FormatError(f"array {name!r} cannot be read ({error})", path=self.path) from None
+        with refusing_damage(self.path, f"{_WHAT} with an array {name!r}"):
+            return array_of(self._archive.read(f"{name}.npy"))
 
     def strings(self, name: str) -> list[str]:
         """A one-dimensional array of strings, as a list."""
@@ -133,16 +129,16 @@ class _Arrays:
 
     def count(self) -> int:
         """The number of charts."""
-        if "scores" in self.size:
+        if "scores" in self.names:
             return len(np.atleast_1d(self.get("lengths")))
-        return sum(name.startswith("scores.") and name[7:].isdecimal() for name in self.size)
+        return sum(name.startswith("scores.") and name[7:].isdecimal() for name in self.names)
 
 
 def _each(arrays: _Arrays, convention: str) -> Iterator[NDArray[Any]]:
     """The scores of each sentence by first and last word."""
     fence = 1 if convention == "fencepost" else 0
-    if "scores" not in arrays.size:
-        numbers = sorted(int(name[7:]) for name in arrays.size if name.startswith("scores.") and name[7:].isdecimal())
+    if "scores" not in arrays.names:
+        numbers = sorted(int(name[7:]) for name in arrays.names if name.startswith("scores.") and name[7:].isdecimal())
         if not numbers or numbers != list(range(len(numbers))):
             raise FormatError("there is neither an array scores nor scores.0, scores.1 ... without a gap", path=arrays.path)
         for number in numbers:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from treegauge.errors import EncodingError, FormatError
 from treegauge.io import ReadOptions, stream
-from treegauge.io.sources import Source, find_sources
+from treegauge.io.sources import AUTO, Source, find_sources
 from treegauge.parsing.parser import Sentence
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -69,11 +69,12 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
                 yield Sentence(tuple(words[k] for k in kept), tuple(tags[k] for k in kept))
         return
     for source in [path] if isinstance(path, Source) else find_sources(path):
+        encoding = options.encoding_of(source.name).replace(AUTO, "utf-8")
         with source.open() as lines:
             for number, line in enumerate(lines, 1):
                 if number == 1 and kind in ("tokens", "raw"):
                     _refuse_tree(line, source.name)
-                text = _decode(line, source.name, number, options.encoding)
+                text = _decode(line, source.name, number, encoding)
                 if kind != "raw" or text.strip():
                     yield _sentence(text, kind, source.name, number)
 

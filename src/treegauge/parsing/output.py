@@ -18,21 +18,25 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from treegauge.compilation import report_compiling, when_compiling
-from treegauge.engines import SentenceBlock, blocks_of
-from treegauge.errors import UsageError, WriteError
+from treegauge.engines import SentenceBlock
+from treegauge.errors import ModelError, TreegaugeError, UsageError, WriteError
+from treegauge.io.archive import refuse_other_run
 from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file
 from treegauge.io.writing import partial_path, write_chunks
 from treegauge.parsing.expected import ExpectedCounts
-from treegauge.parsing.input import InputKind, read_sentences
+from treegauge.parsing.input import InputKind
 from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 from treegauge.tables import plain
+from treegauge.trees.notation import escape_word, restore_word
 from treegauge.trees.tree import Tree
 
 FORMATS = ("bracketed", "json", "jsonl")
 SCHEMA = "treegauge.parse/2"
 UNFINISHED = ".unfinished"
 """The end of the name of a file that is to replace an earlier one."""
+CHECKPOINT = ".checkpoint"
+"""The end of the name of the file that says what run an unfinished output is of."""
 
 
 def header(form: str, grammar: str, objective: str, options: Mapping[str, Any]) -> str:
@@ -129,17 +133,50 @@ class RecordFile:
 
     A file of an earlier run is replaced only when all records are written. Until then they are in a file beside it, whose name
     ends in ``.unfinished``; ``resume`` continues that file if there is one, and a run that is not resumed drops it.
+
+    ``plan`` holds everything that determines the records. Until all are written it is in a file beside them, whose name ends in
+    ``.checkpoint``; only a run with the same plan is resumed.
     """
 
-    def __init__(self, path: str, form: str, kbest: int, *, resume: bool) -> None:
+    def __init__(self, path: str, form: str, kbest: int, *, resume: bool, plan: Mapping[str, Any] | None = None) -> None:
         self._path, self._suffix = path, Path(path).suffix.lower()
-        self._by_blank_lines = form == "bracketed" and kbest > 0
+        self._form, self._by_blank_lines = form, form == "bracketed" and kbest > 0
         self._target = path if path == "-" else os.path.realpath(path)
         unfinished = f"{self._target}{UNFINISHED}"
         has_earlier = path != "-" and os.path.isfile(self._target) and os.path.getsize(self._target) > 0
         self._place = unfinished if (os.path.exists(unfinished) if resume else has_earlier) else self._target
         self._abandoned = None if resume or self._place == unfinished else unfinished
-        self.done = sum(1 for _ in self._records()) if resume and path != "-" and os.path.exists(self._place) else 0
+        self._plan = None if plan is None or path == "-" else Path(f"{self._target}{CHECKPOINT}")
+        self.done = 0
+        if resume and self._has_records():
+            self._refuse_other_run(plan)
+            self.done = sum(1 for _ in self._records())
+        self._plan_text = "" if plan is None else json.dumps(dict(plan), indent=1)
+
+    def _refuse_other_run(self, plan: Mapping[str, Any] | None) -> None:
+        """Raise an error unless the records are of an unfinished run with the same plan."""
+        if self._plan is None:
+            return
+        try:
+            found = dict[str, Any](json.loads(self._plan.read_text("utf-8")))
+        except FileNotFoundError:
+            raise UsageError(f"{self._path}: not an unfinished run that can be resumed; start without resume=True") from None
+        except (OSError, ValueError, TypeError) as error:
+            advice = "The checkpoint is damaged; start again (without resume=True)."
+            raise ModelError(f"not a readable checkpoint ({error})", path=str(self._plan), advice=advice) from None
+        refuse_other_run(self._plan, found, plan or {}, "model, input")
+
+    def missing(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
+        """The sentences after those of the complete records; an error if these are of other sentences."""
+        kept = self._records() if self.done else ()
+        for number, (found, sentence) in enumerate(itertools.zip_longest(kept, itertools.islice(sentences, self.done)), 1):
+            words = None if sentence is None else [restore_word(escape_word(word)) for word in sentence.words]
+            if words is None or _record_words(self._form, found) != words:
+                raise UsageError(
+                    f"{self._path}: record {number} is of another sentence than the input has there.\n"
+                    "  Resume with the same input, or start again (without resume=True)."
+                )
+        yield from sentences
 
     @contextmanager
     def open(self) -> Generator[Callable[[str], object]]:
@@ -148,10 +185,29 @@ class RecordFile:
             yield lambda text: write_chunks([text.encode("utf-8")], "-")
             return
         try:
-            with self._replacing(), self._stream() as stream:
+            with self._planned(), self._replacing(), self._stream() as stream:
                 yield lambda text: stream.write(text.encode("utf-8"))
         except OSError as error:
             raise WriteError(f"{self._path}: cannot be written: {error.strerror or error}") from None
+
+    @contextmanager
+    def _planned(self) -> Generator[None]:
+        """A context with the plan in its file, which stays only if an error is raised after something was written."""
+        if self._plan is None:
+            yield
+            return
+        with partial_path(self._plan) as partial:
+            Path(partial).write_text(self._plan_text, "utf-8")
+        try:
+            yield
+        except BaseException:
+            if not self._has_records():
+                self._plan.unlink()
+            raise
+        self._plan.unlink()
+
+    def _has_records(self) -> bool:
+        return os.path.isfile(self._place) and os.path.getsize(self._place) > 0
 
     @contextmanager
     def _replacing(self) -> Generator[None]:
@@ -206,6 +262,16 @@ class RecordFile:
         else:
             with open(self._place, "rb") as raw:
                 yield from _complete_records(raw, self._by_blank_lines)
+
+
+def _record_words(form: str, text: bytes) -> list[str] | None:
+    """The words of a record; None if it is none."""
+    try:
+        if form == "jsonl":
+            return [restore_word(escape_word(word)) for word in json.loads(text)["words"]]
+        return list(Tree.parse(next(line for line in text.decode().splitlines() if not line.startswith("#"))).words)
+    except (ValueError, KeyError, TypeError, StopIteration, TreegaugeError):
+        return None
 
 
 def _complete_records(lines: Iterable[bytes], by_blank_lines: bool) -> Iterator[bytes]:
@@ -300,8 +366,3 @@ def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
     with when_compiling(report_compiling if block.first == job.done else lambda: None):
         parses = job.parser.parse_all(sentences, job.jobs)
         return [parse_record(job, number, parsed) for number, parsed in enumerate(parses, block.first)]
-
-
-def sentence_blocks(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[SentenceBlock]:
-    """The sentences of a file in blocks of ``size``, without those that are done."""
-    return blocks_of(itertools.islice(read_sentences(path, job.kind, job.reading), job.done, None), size, job.done)

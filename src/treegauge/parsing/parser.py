@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, cast
 
-from treegauge.engines import in_threads
+from treegauge.engines import blocks_of, in_threads
 from treegauge.errors import MismatchError, TooLong, UsageError
 from treegauge.grammar.pcfg import PCFG
-from treegauge.normalise.pruning import expand_unaries
+from treegauge.normalise.pruning import chain_labels, expand_unaries
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.coarse_to_fine import Pruner, expected_usage
 from treegauge.parsing.expected import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posterior_view import Best, Constituent, Parse, PosteriorView
+from treegauge.parsing.spellings import Spellings
 from treegauge.presets import FALLBACK
 from treegauge.tables import number_of
-from treegauge.trees.tree import Child, Tree, from_flat, to_flat
+from treegauge.trees.tree import Child, Tree, from_flat, rebuild, to_flat
 
 AHEAD = 8
 """The number of sentences per thread that are begun before their turn, so that a long one does not hold up the others."""
@@ -71,7 +73,8 @@ class ParsedSentence:
     ``fallback``: the tree is right-branching because there is no parse; ``too_long``: because the sentence has too many words, or
     the chart would not fit into memory. ``expected``: the expected number of right constituents, if posteriors were asked for.
     ``unknown_words``: the words that are not in the grammar, if that is why there is no parse. ``pruned``: the sentence should have
-    been parsed without pruning, but has too many parses for that.
+    been parsed without pruning, but has too many parses for that. ``respelled``: words that the model knows in another spelling,
+    each with that spelling. ``missing``: the number of a mixture's models that have no parse, or cannot parse so long a sentence.
     """
 
     sentence: Sentence
@@ -85,6 +88,8 @@ class ParsedSentence:
     expected: ExpectedCounts | None = None
     unknown_words: tuple[str, ...] = ()
     pruned: bool = False
+    respelled: tuple[tuple[str, str], ...] = ()
+    missing: int = 0
 
     @property
     def scored_tree(self) -> Tree:
@@ -96,8 +101,25 @@ class SentenceParser:
     """The common part of parsers: :class:`Parser` for grammars counted from trees, and the parser of latent-variable models."""
 
     objective: str
+    options: Mapping[str, Any]
     kbest: int
     posteriors: bool
+    batch: int = 1
+    """The number of sentences whose posteriors are best computed together."""
+
+    @property
+    def forks(self) -> bool:
+        """Whether copies of the process may parse with it, if there are several jobs; else its threads do."""
+        return True
+
+    def with_settings(self, **changes: Any) -> Self:
+        """The same parser with other settings: ``objective``, ``options``, ``kbest``, ``posteriors``, ``gold_tags`` ..."""
+        return replace(cast(Any, self), **changes)
+
+    @property
+    def spellings(self) -> Spellings:
+        """The words that the model knows."""
+        raise NotImplementedError
 
     def check(self) -> None:
         """Refuse unusable settings before the first sentence."""
@@ -105,6 +127,27 @@ class SentenceParser:
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence."""
+        raise NotImplementedError
+
+    def view(self, sentence: Sentence) -> PosteriorView:
+        """The posteriors of one sentence; :class:`~treegauge.errors.TooLong` if its chart would be too large."""
+        raise NotImplementedError
+
+    def views(self, sentences: Sequence[Sentence]) -> Sequence[PosteriorView | None]:
+        """The posteriors of several sentences, which an engine may compute together; None for those that have no parse or are too
+        long."""
+        return [self._view_or_none(sentence) for sentence in sentences]
+
+    def _view_or_none(self, sentence: Sentence) -> PosteriorView | None:
+        try:
+            view = self.view(sentence)
+            return view if view.has_parse else None
+        except TooLong:
+            return None
+
+    @property
+    def phrase_labels(self) -> frozenset[str]:
+        """The labels of phrases, not of words, that its trees can have."""
         raise NotImplementedError
 
     def without_pruning(self) -> SentenceParser:
@@ -120,22 +163,40 @@ class SentenceParser:
         raise NotImplementedError
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
-        """The best trees in the order of the sentences, parsed in ``jobs`` threads, whose kernels run at the same time."""
-        return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
+        """The best trees in the order of the sentences, parsed in ``jobs`` threads, whose kernels run at the same time; sentences
+        whose posteriors are best computed together are parsed together."""
+        if self.batch == 1:
+            return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
+        batches = (block.sides[0] for block in blocks_of(iter(sentences), self.batch))
+        return itertools.chain.from_iterable(in_threads(self.parse_batch, batches, jobs))
+
+    def parse_batch(self, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
+        """The best trees of some sentences."""
+        return [self.parse(sentence) for sentence in sentences]
 
     def parsed(self, forest: PosteriorView, best: Best, sentence: Sentence, log_probability: float) -> ParsedSentence:
         """The result for a sentence with a parse."""
         kbest = forest.kbest(self.kbest) if self.kbest else []
         return ParsedSentence(
             sentence,
-            self.output_tree(best.tree, sentence),
+            self.shown_tree(best.tree, sentence),
             best.score,
             log_probability,
             False,
-            tuple(parse._replace(tree=self.output_tree(parse.tree, sentence)) for parse in kbest),
+            tuple(parse._replace(tree=self.shown_tree(parse.tree, sentence)) for parse in kbest),
             tuple(forest.shown_constituents()) if self.posteriors else (),
             expected=expected_counts(forest, best.tree) if self.posteriors else None,
+            respelled=self.respelled(sentence),
         )
+
+    def respelled(self, sentence: Sentence) -> tuple[tuple[str, str], ...]:
+        """The words of a sentence that the model knows in another spelling, each with that spelling."""
+        return tuple((a, b) for a, b in zip(sentence.words, self.spellings(sentence.words), strict=True) if a != b)
+
+    def shown_tree(self, tree: Tree, sentence: Sentence) -> Tree:
+        """A tree of the forest as it is shown, over the words as they were given."""
+        shown = self.output_tree(tree, sentence)
+        return shown if shown.words == sentence.words else with_words(shown, sentence.words)
 
     def too_long(self, sentence: Sentence) -> ParsedSentence:
         """The result for a sentence that is too long for a chart."""
@@ -186,7 +247,7 @@ class Parser(SentenceParser):
     def parse_with_each(parsers: Sequence[Parser], sentence: Sentence) -> list[ParsedSentence]:
         """The best tree of one sentence for each of several parsers, from one chart; only their objectives may differ."""
         try:
-            forest = parsers[0]._forest(sentence)
+            forest = parsers[0].view(sentence)
         except TooLong:
             return [parser.too_long(sentence) for parser in parsers]
         return [parser._result(forest, sentence) for parser in parsers]
@@ -205,11 +266,12 @@ class Parser(SentenceParser):
     def _has_parse(self, forest: Forest) -> bool:
         return forest.viterbi.root >= 0 if self._without_sums else forest.has_parse
 
-    def _forest(self, sentence: Sentence) -> Forest:
-        words, tags = sentence.words, None
-        if self.tag_words:
-            words = sentence.words if sentence.tags is None else sentence.tags
-        elif self.gold_tags:
+    def view(self, sentence: Sentence) -> Forest:
+        """All parses of a sentence, or those that pruning leaves."""
+        words, tags = self.spellings(sentence.words), None
+        if self.tag_words and sentence.tags is not None:
+            words = sentence.tags
+        elif self.gold_tags and not self.tag_words:
             if sentence.tags is None:
                 raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
             tags = [self._symbols(tag) for tag in sentence.tags]
@@ -219,6 +281,23 @@ class Parser(SentenceParser):
             if self._has_parse(pruned):
                 return pruned
         return Forest(self.grammar, words, tags=tags)
+
+    @property
+    def spellings(self) -> Spellings:
+        """The words of the grammar."""
+        found = self.grammar.binary.derived
+        if "spellings" not in found:
+            found["spellings"] = Spellings(self.grammar.vocabulary)
+        return found["spellings"]
+
+    @property
+    def phrase_labels(self) -> frozenset[str]:
+        """The labels of phrases, not of words, that its trees can have."""
+        shown = [(self.grammar.label(rule.lhs), all(rule.words)) for rule in self.grammar.rules]
+        if not self.joined:
+            return frozenset(label for label, is_tag in shown if label is not None and not is_tag)
+        chains = [chain_labels(label)[: -1 if is_tag else None] for label, is_tag in shown if label is not None]
+        return frozenset(itertools.chain.from_iterable(chains))
 
     def without_pruning(self) -> Parser:
         """The same parser without pruning."""
@@ -239,7 +318,7 @@ class Parser(SentenceParser):
     def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
         """A tree over the sentence's own words, joined chains expanded."""
         if self.tag_words and sentence.tags is not None:
-            tree = _over_words(tree, [Tree(t, [w]) for t, w in zip(sentence.tags, sentence.words, strict=True)])
+            tree = with_words(tree, [Tree(t, [w]) for t, w in zip(sentence.tags, sentence.words, strict=True)])
         return expand_unaries(tree) if self.joined else tree
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
@@ -256,7 +335,7 @@ class Parser(SentenceParser):
             binary.derived["usage"] = expected_usage(self.grammar)
         usage: dict[str, float] = binary.derived["usage"]
         found: list[str] = []
-        for i, word in enumerate(words):
+        for i, word in enumerate(self.spellings(words)):
             symbols, weights, _ = binary.word(word, initial=i == 0)
             tags = [
                 (usage.get(binary.symbols[int(x)], 0.0) * float(w), -int(x))
@@ -273,7 +352,19 @@ class Parser(SentenceParser):
         return (self.grammar.label(best.rhs[0]) if best else None) or self.grammar.start
 
 
-def _over_words(tree: Tree, leaves: Sequence[Tree]) -> Tree:
+def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
+    """The tree with other tags of its words."""
+    following = iter(tags)
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        return [Tree(next(following), children) if node.is_preterminal else node.replace(children=children)]
+
+    made = rebuild(tree, make)
+    assert made is not None
+    return made
+
+
+def with_words(tree: Tree, leaves: Sequence[Child]) -> Tree:
     """The tree with its words, from left to right, replaced."""
     following = iter(leaves)
     return from_flat(next(following) if isinstance(item, str) else item for item in to_flat(tree))

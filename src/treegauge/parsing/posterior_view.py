@@ -198,6 +198,11 @@ class PosteriorView:
         return DUMMY
 
     @property
+    def treebank_root(self) -> str | None:
+        """The label above every tree that is not a constituent, if there is one."""
+        return None
+
+    @property
     def root_label(self) -> str | None:
         """The label of the root of unlabelled trees; None for its likeliest."""
         return None
@@ -233,13 +238,16 @@ class PosteriorView:
         """The spans that no binary tree may have, an (n, n+1) mask; None if there are none."""
         return None
 
-    def nodes_of(self, name: str) -> Sequence[str]:
+    @staticmethod
+    def nodes_of(name: str) -> Sequence[str]:
         """The nodes that a label stands for, from the top down."""
         return (name,)
 
     def rooted(self, nodes: list[Child]) -> Tree:
-        """The tree with these topmost nodes."""
-        raise NotImplementedError
+        """The tree with these topmost nodes, below the treebank's root if it has one."""
+        root = self.treebank_root
+        whole = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else Tree(DUMMY if root is None else root, nodes)
+        return whole if root in (None, whole.label) else Tree(root, [whole])
 
     def best(self) -> Parse:
         """The likeliest parse."""

@@ -233,7 +233,8 @@ class SpanChart(PosteriorView):
         """The given tag of a word, if there is one."""
         return [] if self.tags is None else [(self.tags[position], 1.0)]
 
-    def nodes_of(self, name: str) -> Sequence[str]:
+    @staticmethod
+    def nodes_of(name: str) -> Sequence[str]:
         """The nodes that a label such as ``S::VP`` stands for."""
         return name.split(JOIN)
 

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.compilation import Floats, Ints, helper, kernel
+from treegauge.compilation import Floats, Ints, helper, kernel, or_python
+
+helper, kernel = or_python(helper), or_python(kernel)
 
 TIE = 1e-12
 BASE = 2.0**256

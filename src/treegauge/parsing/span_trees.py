@@ -177,9 +177,9 @@ def as_array(scores: Any) -> Float64:
     array = np.array(array, np.float64)
     if array.ndim != 3 or array.shape[0] != array.shape[1] or 0 in array.shape:
         raise UsageError(f"span scores must be an array (n, n, labels), not of shape {array.shape}")
-    if np.isnan(array[np.triu_indices(len(array))]).any() or (array == np.inf).any():
-        raise UsageError("span scores must not be nan or +inf")
     array[np.tril_indices(len(array), -1)] = 0.0
+    if np.isnan(array).any() or (array == np.inf).any():
+        raise UsageError("span scores must not be nan or +inf")
     return array
 
 
@@ -225,7 +225,8 @@ JOIN = "::"
 
 
 def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: Sequence[str] | None, top: str) -> Tree:
-    """The tree with these constituents; ``S::VP`` makes two nodes. ``top`` labels the root if no constituent spans all words.
+    """The tree with these constituents; ``S::VP`` makes two nodes. ``top`` labels the root if no constituent spans all words; a
+    word whose tag is empty has no node of its own.
 
     >>> print(make_tree({(0, 3): "S", (1, 3): "VP::VP", (2, 3): "NP"}, "I saw her".split(), ["P", "V", "P"], "TOP"))
     (S (P I) (VP (VP (V saw) (NP (P her)))))
@@ -239,7 +240,7 @@ def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: 
         while start == position < n:
             done.append((end, label, []))
             (start, end), label = next(following)
-        done[-1][2].append(words[position] if tags is None else Tree(tags[position], [words[position]]))
+        done[-1][2].append(Tree(tags[position], [words[position]]) if tags and tags[position] else words[position])
         while done and done[-1][0] == position + 1:
             _, name, children = done.pop()
             for part in reversed(name.split(JOIN)):

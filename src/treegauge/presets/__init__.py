@@ -51,6 +51,7 @@ class Preset:
     * ``labelled``: whether labels must agree for a match.
     * ``cutoff_length``: the length of the second block of EVALB's summary.
     * ``cut_labels_at``, ``cut_tags_at``: characters at whose first occurrence a phrase label or a tag is cut.
+    * ``function_before``: a mark before which a label or tag has its function, as in ``SUBJ+np``; the rest is compared.
     * ``trivial_spans``: whether one-word spans and the whole sentence count.
     * ``duplicate_spans``: whether a bracket that occurs twice counts twice (PARSEVAL) or once.
     * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
@@ -80,6 +81,7 @@ class Preset:
     empty_brackets: bool = False
     delete_words: frozenset[str] = frozenset()
     delete_root_preterminals: bool = False
+    function_before: str | None = None
     ignored: tuple[str, ...] = ()
     parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
 
@@ -89,11 +91,14 @@ class Preset:
         >>> load_preset("none").cut_label("S-FALLBACK"), load_preset("none").cut_label("NP-SBJ")
         ('S', 'NP-SBJ')
         """
-        return _cut(label, self.cut_labels_at)
+        return _cut(self._without_function(label), self.cut_labels_at)
 
     def cut_tag(self, tag: str) -> str:
         """A tag as it is compared."""
-        return _cut(tag, self.cut_tags_at)
+        return _cut(self._without_function(tag), self.cut_tags_at)
+
+    def _without_function(self, label: str) -> str:
+        return label.partition(self.function_before)[2] or label if self.function_before else label
 
     def deletes(self, label: str) -> bool:
         """Whether a phrase with this label, already cut, does not count: by its own label or an equal one, as in EVALB."""
@@ -177,6 +182,7 @@ def for_treebank(preset: Preset, treebank: str) -> Preset:
         delete_tags=also(preset.delete_tags, "punctuation", "traces"),
         delete_labels=also(preset.delete_labels, "roots"),
         delete_tags_for_length=also(preset.delete_tags_for_length, "punctuation", "traces"),
+        function_before=(other.function_mark if preset.cut_labels_at else None) or preset.function_before,
         parameters=preset.parameters if treebank == "ptb" else None,
     )
 

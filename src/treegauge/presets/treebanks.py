@@ -1,7 +1,8 @@
-"""Treebanks by name: the tags of their punctuation and traces, and the labels of their roots.
+"""Treebanks by name: how their files are read, the tags of their punctuation and traces, and the labels of their roots.
 
 A preset such as ``collins`` is written for the Penn Treebank; :func:`~treegauge.presets.for_treebank` makes it treat the
-punctuation, traces and roots of another treebank in the same way.
+punctuation, traces and roots of another treebank in the same way. What a word, a lemma, a trace or a comment is in its files is
+data here, and :mod:`treegauge.io.styles` applies it.
 
 >>> TREEBANKS["ctb"].punctuation
 frozenset({'PU'})
@@ -11,34 +12,178 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+NO_WORD = "-NONE-"
+"""The tag of a trace in the Penn Treebank; traces that a style finds by their form get it."""
 
-class TreebankTags(NamedTuple):
-    """The tags of a treebank that are not words of a sentence, and the labels of its roots."""
+
+@dataclass(frozen=True)
+class TreebankStyle:
+    """The style in which a treebank is written.
+
+    * ``punctuation`` and ``traces`` are tags of what is not a word of a sentence, ``roots`` are labels of roots.
+    * ``files``: what the treebank is, in words; ``example``: a tree as its files have it.
+    * ``not_words``: labels of nodes that are no part of the sentence; they and all below them are left out.
+    * ``trace_forms``: patterns of words that are traces, each with a pattern of the label above them (empty: any label).
+    * ``lemma``: what separates a word from its lemma, the last hyphen of ``word-lemma`` or the blank of ``(tag word lemma)``.
+    * ``punctuation_nodes``: whether a node without words, ``(.)``, is a punctuation mark.
+    * ``comment``: the beginning of lines that are left out; ``encoding``: that of files which are not UTF-8.
+    * ``function_mark``: what separates the function of a label from the category after it, as in ``SUBJ+np``.
+    """
 
     language: str
     punctuation: frozenset[str]
-    traces: frozenset[str] = frozenset({"-NONE-"})
+    traces: frozenset[str] = frozenset({NO_WORD})
     roots: frozenset[str] = frozenset({"TOP", "ROOT", ""})
+    files: str = ""
+    example: str = ""
+    not_words: frozenset[str] = frozenset()
+    trace_forms: tuple[tuple[str, str], ...] = ()
+    lemma: str = ""
+    punctuation_nodes: bool = False
+    comment: str = ""
+    encoding: str = ""
+    function_mark: str = ""
+
+    def description(self) -> list[str]:
+        """The rules by which files are read, a line each; those of the Penn Treebank are left out.
+
+        >>> TREEBANKS["ctb"].description()
+        ['punctuation: PU', 'lines that begin with < are comments', 'files that are not UTF-8 are gb18030']
+        """
+        found = {
+            "punctuation: " + " ".join(sorted(self.punctuation)): True,
+            "not words: (" + " ...) (".join(sorted(self.not_words)) + " ...)": self.not_words,
+            "traces by form, such as *0* or *T*-1, are tagged -NONE-": self.trace_forms,
+            "(tag word lemma): the lemma is not a word": self.lemma == " ",
+            "word-lemma: split at the last hyphen": self.lemma == "-",
+            "(.) is a punctuation mark": self.punctuation_nodes,
+            f"lines that begin with {self.comment} are comments": self.comment,
+            f"FUNCTION{self.function_mark}form: the form is compared": self.function_mark,
+            f"files that are not UTF-8 are {self.encoding}": self.encoding,
+        }
+        return [line for line, holds in found.items() if holds]
+
+    @property
+    def changes_trees(self) -> bool:
+        """Whether trees are changed after reading, so that compiled readers cannot be used."""
+        return bool(self.not_words or self.trace_forms or self.lemma or self.punctuation_nodes or self.function_mark)
 
 
-_GERMAN = frozenset({"$,", "$.", "$(", "$[", "$*LRB*", "$-LRB-", "$LRB"})
+_GERMAN = TreebankStyle(
+    "German",
+    frozenset({"$,", "$.", "$(", "$[", "$*LRB*", "$-LRB-", "$LRB"}),
+    roots=frozenset({"VROOT", "ROOT", "TOP", ""}),
+    files="NEGRA export and its brackets",
+    example="(VROOT (S (PPER-SB Er) (VVFIN-HD schläft)) ($. .))",
+)
 _DUTCH = frozenset({"let", "LET", "LET()", "punct"})
 _HEBREW = ("CLN", "CM", "DASH", "DOT", "ELPS", "EXCL", "LRB", "QM", "QUOT", "RRB", "SCLN")
+_EAGLES = ("aa", "at", "c", "ca", "ct", "d", "e", "g", "h", "ia", "it", "la", "lt", "p", "pa", "pt", "ra", "rc", "s", "t", "x", "z")
+_SINICA = ("COLON", "COMMA", "DASH", "ETC", "EXCLAMATION", "PARENTHESIS", "PAUSE", "PERIOD", "QUESTION", "SEMICOLON")
 
-TREEBANKS: dict[str, TreebankTags] = {
-    "ptb": TreebankTags("English", frozenset({",", ":", "``", "''", "."})),
-    "ctb": TreebankTags("Chinese", frozenset({"PU"})),
-    "negra": TreebankTags("German", _GERMAN, frozenset({"-NONE-"}), frozenset({"VROOT", "ROOT", "TOP", ""})),
-    "tiger": TreebankTags("German", _GERMAN, frozenset({"-NONE-"}), frozenset({"VROOT", "ROOT", "TOP", ""})),
-    "ftb": TreebankTags("French", frozenset({"PONCT", "PONCTS", "PONCTW", "PONCT-S", "PONCT-W"})),
-    "patb": TreebankTags("Arabic", frozenset({"PUNC"})),
-    "alpino": TreebankTags("Dutch", _DUTCH, frozenset({"-NONE-"}), frozenset({"top", "TOP", "ROOT", ""})),
-    "hebrew": TreebankTags("Hebrew", frozenset({f"yy{name}" for name in _HEBREW})),
-    "polish": TreebankTags("Polish", frozenset({"interp"})),
+_HISTORICAL = TreebankStyle(
+    "English",
+    frozenset({".", ",", '"', "'"}),
+    files="Penn historical corpora: PPCME2, PPCEME, PPCMBE",
+    example="( (IP-MAT (NP-SBJ *con*) (VBD came) (CODE <P_12>) (. .)) (ID CMEX,1.2))",
+    not_words=frozenset({"ID", "CODE", "META"}),
+    trace_forms=((r"\*(?:[A-Za-z?]+\*)?(?:-\d+)?", ""), ("0", r"(?:C|P|W[A-Z]*)(?:[-=+^].*)?")),
+)
+
+TREEBANKS: dict[str, TreebankStyle] = {
+    "ptb": TreebankStyle(
+        "English",
+        frozenset({",", ":", "``", "''", "."}),
+        files="Penn Treebank: WSJ, OntoNotes, GUM",
+        example="( (S (NP-SBJ-1 (PRP It)) (VP (VBD rained)) (. .)))",
+    ),
+    "ctb": TreebankStyle(
+        "Chinese",
+        frozenset({"PU"}),
+        files="Penn Chinese Treebank, with its SGML lines (.fid)",
+        example="( (IP (NP-SBJ (PN 他)) (VP (VV 来)) (PU 。)))",
+        comment="<",
+        encoding="gb18030",
+    ),
+    "negra": _GERMAN,
+    "tiger": replace(_GERMAN, files="TIGER: TIGER-XML, export and brackets"),
+    "ftb": TreebankStyle(
+        "French",
+        frozenset({"PONCT", "PONCTS", "PONCTW", "PONCT-S", "PONCT-W"}),
+        files="French Treebank",
+        example="(SENT (NP-SUJ (CLS Il)) (VN (V dort)) (PONCT .))",
+    ),
+    "patb": TreebankStyle(
+        "Arabic", frozenset({"PUNC"}), files="Penn Arabic Treebank", example="(S (VP (VBD قال) (NP-SBJ (NN رئيس))) (PUNC .))"
+    ),
+    "alpino": TreebankStyle(
+        "Dutch",
+        _DUTCH,
+        roots=frozenset({"top", "TOP", "ROOT", ""}),
+        files="Alpino XML and its brackets, Lassy",
+        example="(top (smain (noun-su Jan) (verb-hd slaapt)) (let .))",
+    ),
+    "hebrew": TreebankStyle(
+        "Hebrew",
+        frozenset({f"yy{name}" for name in _HEBREW}),
+        files="MILA treebank",
+        example="(TOP (S (NP (NN ילד)) (VP (VB ישן)) (yyDOT .)))",
+    ),
+    "polish": TreebankStyle(
+        "Polish", frozenset({"interp"}), files="Składnica", example="(ROOT (S (NP (subst Jan)) (VP (fin śpi)) (interp .)))"
+    ),
+    "icepahc": replace(
+        _HISTORICAL,
+        language="Icelandic",
+        files="IcePaHC: Penn historical with lemmas",
+        example="( (IP-MAT (NP-SBJ *con*) (VBDI kom-koma) (CODE <P_12>) (. .-.)) (ID 1350.X,1.2))",
+        lemma="-",
+    ),
+    "ppcme2": _HISTORICAL,
+    "ycoe": replace(
+        _HISTORICAL,
+        language="Old English",
+        files="YCOE: Penn historical",
+        example="( (IP-MAT (NP-NOM (PRO^N He)) (VBDI com) (. .)) (ID coexample,1.2))",
+    ),
+    "tycho": replace(
+        _HISTORICAL,
+        language="Portuguese",
+        files="Tycho Brahe: Penn historical",
+        example="( (IP-MAT (NP-SBJ *pro*) (VB-D veio) (. .)) (ID X_001,1.2))",
+        encoding="latin-1",
+    ),
+    "cess": TreebankStyle(
+        "Spanish, Catalan",
+        frozenset({f"F{name}" for name in _EAGLES}),
+        files="CESS-ESP, CESS-CAT, AnCora in brackets (.tbf)",
+        example="( (S (sn.e-SUJ *0*) (grup.verb (vmis3s0 llegó llegar)) (Fp . .)))",
+        trace_forms=((r"\*0\*", ""),),
+        lemma=" ",
+        encoding="latin-1",
+    ),
+    "floresta": TreebankStyle(
+        "Portuguese",
+        frozenset(".,;:?!«»\"'-/{}[]()") | {"..", "...", '«"', '»"', "--"},
+        files="Floresta Sintá(c)tica in brackets (.ptb)",
+        example="(STA+fcl (SUBJ+np (H+n Ana)) (P+v-fin dorme) (.))",
+        punctuation_nodes=True,
+        comment="#",
+        encoding="latin-1",
+        function_mark="+",
+    ),
+    "sinica": TreebankStyle(
+        "Chinese",
+        frozenset({f"{name}CATEGORY" for name in _SINICA}),
+        files="Sinica Treebank, in a format of its own",
+        example="#1:1.[0] S(agent:NP(Head:Nhaa:他)|Head:VA11:來)#。(PERIODCATEGORY)",
+        encoding="big5",
+    ),
 }
-"""The tags of each treebank, by name. ``ptb`` has those that EVALB's ``COLLINS.prm`` deletes: there brackets are words."""
+"""The style of each treebank, by name. ``ptb`` has the tags that EVALB's ``COLLINS.prm`` deletes: there brackets are words."""
 
 TRACES: frozenset[str] = frozenset(tag for known in TREEBANKS.values() for tag in known.traces)
 """The tags of traces in all treebanks, which stand for no word."""

@@ -34,13 +34,14 @@ DASHES = ("", "6 3", "2 2", "8 3 2 3")
 PAPER_LINES = "dark lines: the paper"
 """The words below a figure of columns that has a paper's values."""
 
-FigureKind = Literal["lines", "points", "columns"]
+FigureKind = Literal["lines", "points", "columns", "forest"]
 
 
 class Series(NamedTuple):
     """A system's name and its values, nan where one is missing; ``low`` and ``high`` are the ends of their intervals, if any.
 
-    ``paper`` are the values that a paper gives, drawn as lines across the columns.
+    ``paper`` are the values that a paper gives, drawn as lines across the columns; ``dots`` are, for each value, the single values
+    of which it is the mean.
     """
 
     name: str
@@ -48,15 +49,17 @@ class Series(NamedTuple):
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     paper: Sequence[float] = ()
+    dots: Sequence[Sequence[float]] = ()
 
 
 @dataclass(frozen=True)
 class Figure:
     """Values of each series over the same names.
 
-    ``lines`` connects the values over names in order; ``points`` has a row for each name; ``columns`` is for counts. ``percent``
-    shows fractions times 100; ``zero`` puts 0 on the axis. ``name`` is the stem of file names, ``key`` the head of the first column
-    of the CSV. ``x`` are the places of the names of lines if they are not at equal distances.
+    ``lines`` connects the values over names in order; ``points`` has a row for each name; ``columns`` is for counts; ``forest``
+    has a row for each name with its interval, around a line at 0. ``percent`` shows fractions times 100; ``zero`` puts 0 on the
+    axis. ``name`` is the stem of file names, ``key`` the head of the first column of the CSV. ``x`` are the places of the names of
+    lines if they are not at equal distances.
     """
 
     name: str
@@ -445,6 +448,51 @@ def _points(
             yield f'<g class="{series_class(number)}">{marker(number, scale.at(value), y, title)}</g>'
 
 
+def _forest_chart(figure: Figure, width: float) -> str:
+    """A chart of one series: a row for each name, with its value, interval and dots, around a line at 0.
+
+    Names stand at the left or, where they would leave too little room, above their rows; they are not cut.
+    """
+    names, (one, *_), percent = figure.names, figure.series, figure.percent
+    shown = [clean(name, 4 * int(width)) for name in names]
+    texts = [_interval_text(one, index, percent) for index in range(len(names))] if width > 500 else []
+    widest, right = (max([_text_width(text) for text in group] or [0.0]) for group in (shown, texts))
+    above = widest > 0.4 * width
+    width, left = (max(width, widest + 16), 8.0) if above else (width, widest + 20)
+    top, row = 6.0, 44 if above else 26
+    bottom = top + row * len(names)
+    every = [*_all_values(figure.series), *(dot for dots in one.dots for dot in dots)]
+    scale = Scale.around(every, left + 8, width - _RIGHT - right - (14 if right else 6), zero=True, ticks=7 if width > 500 else 4)
+    # Lines do not cross names that stand above the rows.
+    ends = [(top + row * index + (20 if above else 0), top + row * (index + 1)) for index in range(len(names))]
+
+    def line(value: float) -> str:
+        return "".join(f"M{_px(scale.at(value))} {_px(first)}V{_px(last)}" for first, last in ends)
+
+    body = [f'<path class="grid" {_GRID} d="{line(tick)}"/>' for tick in scale.ticks()]
+    body += [_text(scale.at(tick), bottom + 1.4 * _FONT, scale.label(tick, percent=percent), kind="tick") for tick in scale.ticks()]
+    body.append(f'<path class="zero" stroke="currentColor" stroke-width="1.4" d="{line(0)}"/>')
+    for index, name in enumerate(shown):
+        y = top + row * index + (32 if above else row / 2)
+        body.append(_text(8, y - 16, name, anchor="start") if above else _text(left - 6, y + 0.36 * _FONT, name, anchor="end"))
+        look = f'class="dot" {_fill(0)} fill-opacity=".35"'
+        dots = [dot for dot in (one.dots[index] if one.dots else ()) if math.isfinite(dot)]
+        body.append('<g class="s0">')
+        body += [f'<circle cx="{_px(scale.at(dot))}" cy="{_px(y)}" r="2.6" {look}/>' for dot in dots]
+        body.append("</g>")
+        body += _intervals(index, names, figure.series, scale, y, percent)
+        if texts:
+            body.append(_text(width - _RIGHT, y + 0.36 * _FONT, texts[index], anchor="end"))
+    body.append(_text((scale.first + scale.last) / 2, bottom + 2.8 * _FONT, figure.x_title))
+    return _frame(f"{figure.title}: {_in_words(names, figure.series, percent)}", body, width, bottom + 3.4 * _FONT)
+
+
+def _interval_text(series: Series, index: int, percent: bool) -> str:
+    """A value and its interval in figures."""
+    value, *ends = (_value_text(values[index], percent) for values in (series.values, series.low, series.high))
+    return f"{value} [{', '.join(ends)}]" if math.isfinite(series.low[index]) else value
+
+
 def _column_chart(figure: Figure, width: float) -> str:
     """A chart with columns side by side for each name; every second series is paler, and each column has the series' marker."""
     names, series, percent = figure.names, figure.series, figure.percent
@@ -523,4 +571,9 @@ def _in_words(names: Sequence[str], series: Sequence[Series], percent: bool) -> 
     return f"{clean(names[0], 60)} to {clean(names[-1], 60)}; " + ", ".join(clean(one, 80) for one in ranges)
 
 
-_DRAW: Mapping[str, Callable[[Figure, float], str]] = {"lines": _line_chart, "points": _point_chart, "columns": _column_chart}
+_DRAW: Mapping[str, Callable[[Figure, float], str]] = {
+    "lines": _line_chart,
+    "points": _point_chart,
+    "columns": _column_chart,
+    "forest": _forest_chart,
+}

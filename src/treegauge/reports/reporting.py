@@ -436,8 +436,7 @@ class Report:
     def notes(self) -> list[tuple[str, Note]]:
         """The notes on single sentences and the remarks on all of them together, each with the name of its system."""
         of_systems = self.kept_notes or {
-            system: notes_with_remarks(found.pair.alignment.notes, self.gold, self.banks[system])
-            for system, found in self.marks.items()
+            system: notes_with_remarks(found.pair, self.gold, self.banks[system]) for system, found in self.marks.items()
         }
         return [(system, note) for system, notes in of_systems.items() for note in notes]
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treegauge.alignment.notes import REMARKS, Note, with_advice
+from treegauge.alignment.notes import misfits as misfit_notes
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
-from treegauge.tables import Cell, Table, british, number_of, render
+from treegauge.tables import Cell, Table, british, render
 from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def one_of_each_system(results: Sequence[Result]) -> list[Result]:
-    """The first result of each system: notes and breakdowns belong to a system, whatever the metric."""
+    """The first result of each system and run: notes and breakdowns belong to these, whatever the metric."""
     first: dict[str, Result] = {}
     for result in results:
-        first.setdefault(result.system, result)
+        first.setdefault(result.label, result)
     return list(first.values())
 
 
@@ -51,7 +52,7 @@ _COUNTED = {
 
 def note_lines(results: Sequence[Result]) -> Iterator[str]:
     """A line for each of the first notes of every kind, and the number of further ones."""
-    yield from listed_notes({result.system: result.notes for result in one_of_each_system(results)})
+    yield from listed_notes({result.label: result.notes for result in one_of_each_system(results)})
 
 
 def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
@@ -78,23 +79,14 @@ def misfits(results: Sequence[Result], *, listed: bool = True) -> list[str]:
 
     The lines refer to :func:`note_lines` as printed above them if these are ``listed``.
     """
-    return misfits_in({result.system: result.notes for result in one_of_each_system(results)}, listed=listed)
+    return misfits_in({result.label: result.notes for result in one_of_each_system(results)}, listed=listed)
 
 
 def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> list[str]:
     """The lines of :func:`misfits`, from the notes on each system."""
-    lines: list[str] = []
     above = " (listed above)" if listed else ""
-    for system, every in notes.items():
-        broken = [note for note in every if note.kind == "broken"]
-        missing = sum(note.kind == "missing" for note in every)
-        extra = sum(note.kind == "extra" for note in every)
-        advice = '; on_error="repair" reads those that can be repaired' if any(note.cause for note in broken) else ""
-        if broken:
-            lines.append(f"{system}: {number_of(len(broken), 'tree')} could not be read{above}{advice}")
-        if missing or extra:
-            lines.append(f"{system}: gold and test do not fit: {missing} missing, {extra} extra{above}")
-    return lines
+    found = ((system, note) for system, every in notes.items() for note in misfit_notes(every))
+    return [f"{system}: {with_advice(note._replace(what=note.what + above))}" for system, note in found]
 
 
 class RateLimit(NamedTuple):
@@ -131,7 +123,10 @@ def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
 
 
 def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> list[str]:
-    """A line for each rate that is beyond its limit or undefined; a limit on ``parseval.f1`` is for that metric only."""
+    """A line for each rate that is beyond its limit or undefined; a limit on ``parseval.f1`` is for that metric only.
+
+    Of several runs of a system the mean counts.
+    """
     lines: list[str] = []
     for check in checks:
         asked, limit, is_most = check
@@ -140,12 +135,15 @@ def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> lis
         if not found:
             known = sorted({rate for result in results for rate in result.rates})
             raise UsageError(f'{check.option}="{asked}={limit:g}": there is no rate {asked!r}; there are: {", ".join(known)}')
+        runs: dict[tuple[str, str], list[Result]] = {}
         for result in found:
             _refuse_wrong_direction(check, name, result)
-            rate = result.rates[name]
+            runs.setdefault((result.system, result.metric), []).append(result)
+        for (system, _), of_system in runs.items():
+            rate = math.fsum(result.rates[name] for result in of_system) / len(of_system)
             if not (rate <= limit if is_most else rate >= limit):
                 shown = "undefined" if math.isnan(rate) else f"{rate:.6g}"
-                lines.append(f"{result.system}: {asked} is {shown}, not {limit:g} or {'less' if is_most else 'more'}")
+                lines.append(f"{system}: {asked} is {shown}, not {limit:g} or {'less' if is_most else 'more'}")
     return lines
 
 
@@ -172,7 +170,7 @@ def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int], Iterator[st
         for result in one_of_each_system(results):
             for name, counted in result.breakdowns.items():
                 table = counted.table
-                title = f"{result.system}: {table.title}" if len(results) > 1 else table.title
+                title = f"{result.label}: {table.title}" if len(results) > 1 else table.title
                 blocks.append(render(Table(title, table.columns, table.rows, table.notes, table.percent), form))
                 if examples:
                     blocks.append("\n".join(_example_lines(result, name, examples)))
@@ -239,7 +237,7 @@ def _sentence_table(result: Result) -> Table:
         rate = record.get("rates", {}).get(result.headline)
         shown = None if rate is None else shown_rate(result.headline, rate)
         rows.append((record["place"], record["length"], shown, *_cells(record["counts"][name] for name in counts)))
-    return Table(f"{result.system}: {result.metric}", ("sentence", "length", result.headline, *counts), tuple(rows))
+    return Table(f"{result.label}: {result.metric}", ("sentence", "length", result.headline, *counts), tuple(rows))
 
 
 def _cells(counts: Iterable[Any]) -> list[Cell]:
@@ -253,12 +251,14 @@ def _as_csv(results: Sequence[Result], per_sentence: bool, examples: int) -> Ite
         return
     if len({result.metric for result in results}) > 1:
         raise UsageError("sentences as CSV have a column for each count, so there can be one metric at a time")
-    columns = ("system", "sentence", "place", "length", *results[0].columns)
+    with_runs = any(result.run for result in results)
+    columns = ("system", *(("run",) if with_runs else ()), "sentence", "place", "length", *results[0].columns)
     rows: list[tuple[Cell, ...]] = []
     for result in results:
         for record in result.per_sentence():
             counts = _cells(record["counts"].values())
-            rows.append((result.system, record["sentence"] + 1, record["place"], record["length"], *counts))
+            who = (result.system, result.run) if with_runs else (result.system,)
+            rows.append((*who, record["sentence"] + 1, record["place"], record["length"], *counts))
     yield render(Table("", columns, tuple(rows)), "csv") + "\n"
 
 
@@ -271,7 +271,7 @@ def _as_json_lines(results: Sequence[Result], per_sentence: bool, examples: int)
     """A line per sentence."""
     for result in results:
         for record in numbered_from_1(result.per_sentence()):
-            line = {"system": result.system, "metric": result.metric, **record}
+            line = {"system": result.system, **({"run": result.run} if result.run else {}), "metric": result.metric, **record}
             yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
 

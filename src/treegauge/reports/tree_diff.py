@@ -211,7 +211,7 @@ class TreeDiffs:
     @property
     def notes(self) -> tuple[Note, ...]:
         """The notes on sentences whose words differ or that lack a parse, and the remarks on all of them together."""
-        return notes_with_remarks(self.pair.alignment.notes, self.gold, self.test)
+        return notes_with_remarks(self.pair, self.gold, self.test)
 
     def worst(self, most: int) -> list[int]:
         """The sentences with the most wrong brackets, at most ``most`` of them, the worst first."""

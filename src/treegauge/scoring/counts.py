@@ -18,13 +18,13 @@ import numpy as np
 
 from treegauge.alignment.alignment import Fit, align_pairs, differing_texts, is_displaced, pairs_by_text
 from treegauge.alignment.brackets import sentence_lengths
-from treegauge.alignment.notes import Note, TagUse, remarks_on_parses, with_advice
+from treegauge.alignment.notes import LabelUse, Note, remarks_on_parses, with_advice
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.engines import IN_PROCESS, SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
 from treegauge.metrics.metric import BitSets, ExactSum, Metric, Rows
-from treegauge.presets import Preset
+from treegauge.presets import EvalbFile, Preset
 from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Request, Trees, no_progress
@@ -131,7 +131,7 @@ class SystemCounts:
         }
         self.notes: list[Note] = []
         self.repairs: Counter[str] = Counter()
-        self.tags = TagUse(), TagUse()
+        self.labels = LabelUse(), LabelUse()
         self.punctuation: Counter[str] = Counter()
         self.n_words = 0
         self.texts: list[tuple[str, str]] = []
@@ -141,7 +141,7 @@ class SystemCounts:
         self.places = SentencePlaces()
         self.breakdowns: dict[str, Breakdown] = {}
         file = _evalb_file(request)
-        self.evalb = None if file is None else EvalbOutcome(file)
+        self.evalb = None if file is None else EvalbOutcome(file.name, max_error=file.parameters.max_error)
         self.gap: str | None = None
         self.evalb_status: list[Int64] = []
         self._like_evalb = next((counts for counts in self.of_metrics if counts.metric.compared_with_evalb), None)
@@ -161,7 +161,7 @@ class SystemCounts:
         self.n_test += len(test)
         self.n_words += gold.n_tokens
         self.punctuation.update(_punctuation_counts(gold))
-        for use, bank in zip(self.tags, (gold, test), strict=True):
+        for use, bank in zip(self.labels, (gold, test), strict=True):
             use.add(bank)
         for problem in test.problems().values():
             self.repairs.update(problem.repairs)
@@ -274,7 +274,7 @@ class SystemCounts:
 
     def all_notes(self) -> tuple[Note, ...]:
         """The notes on sentences, and the remarks on all of them together."""
-        return (*self.notes, *remarks_on_parses(self.notes, self.n_gold, *self.tags))
+        return (*self.notes, *remarks_on_parses(self.notes, self.n_gold, *self.labels, self.preset))
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that is sent to other processes, without the request and the layouts of breakdowns, which the receiver has."""
@@ -301,7 +301,7 @@ class SystemCounts:
         self.repairs += other.repairs
         self.punctuation += other.punctuation
         self.n_words += other.n_words
-        for ours, theirs in zip(self.tags, other.tags, strict=True):
+        for ours, theirs in zip(self.labels, other.labels, strict=True):
             ours.merge(theirs)
         self.gold += other.gold
         self.test += other.test
@@ -330,8 +330,8 @@ def _punctuation_counts(bank: Treebank) -> dict[str, int]:
     return counted_punctuation(zip(bank.labels, counts, strict=False))
 
 
-def _evalb_file(request: Request) -> str | None:
-    """The name of the parameter file by which to compute EVALB's result, if it is computed beside ours."""
+def _evalb_file(request: Request) -> EvalbFile | None:
+    """The parameter file by which to compute EVALB's result, if it is computed beside ours."""
     metric = next((metric for metric in request.metrics if metric.compared_with_evalb), None)
     if metric is None or request.on_mismatch == "evalb" or request.match_words == "length":
         return None
@@ -339,7 +339,7 @@ def _evalb_file(request: Request) -> str | None:
     if preset.parameters is None:
         return None
     deleted = {label.decode("utf-8", "replace") for label in preset.parameters.parameters.delete_labels}
-    return preset.parameters.name if preset.traces <= deleted else None
+    return preset.parameters if preset.traces <= deleted else None
 
 
 def _status(pair: Pair) -> Int64:
@@ -416,8 +416,9 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
     for gold, test in files:
         counts = _count_file(gold, test, request, hasher, total.n_gold)
         for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, counts.n_test)):
-            if trees.paths and not n_trees:
-                raise InputError(f"no trees in the {side} file", path=trees.name, advice="Nothing was scored.")
+            if not n_trees and (trees.paths or side == "gold"):
+                where = f"in the {side} file" if trees.paths else f"in {side}"
+                raise InputError(f"no trees {where}", path=trees.name, advice="Nothing was scored.")
         total.merge(counts)
     check_fit(total)
     return total

@@ -9,8 +9,8 @@ comparison of columns shows; only the others are passed to :mod:`treegauge.metri
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,7 +40,10 @@ _UNSURE = -1
 class EvalbOutcome:
     """EVALB's counts over the sentences that it would score, and the number of those that it would not.
 
-    ``errors`` are sentences that it refuses because their words differ, ``skips`` those without a parse. Outcomes can be added.
+    ``errors`` are sentences that it refuses because their words differ, ``skips`` those without a parse. EVALB stops at its error
+    number MAX_ERROR + 2: ``failures`` are the sentences (from 0) of its errors up to that one, and ``stops_at`` is the number (from
+    1) of the sentence at which it stops. ``counts_also`` are labels that EVALB counts and the preset does not. Outcomes can be
+    added.
     """
 
     file: str
@@ -50,9 +53,28 @@ class EvalbOutcome:
     matched: int = 0
     gold: int = 0
     test: int = 0
+    _: KW_ONLY
+    failures: tuple[int, ...] = ()
+    max_error: int = 10
+    stops_at: int | None = None
+    counts_also: tuple[str, ...] = ()
 
     def __add__(self, other: EvalbOutcome) -> EvalbOutcome:
-        return EvalbOutcome(self.file, *(a + b for a, b in zip(self._counts(), other._counts(), strict=True)))
+        counts = (a + b for a, b in zip(self._counts(), other._counts(), strict=True))
+        failures = _first(self.failures + other.failures, self.max_error)
+        return EvalbOutcome(self.file, *counts, failures=failures, max_error=self.max_error)
+
+    def finished(self, preset: Preset, gold: Iterable[str], test: Iterable[str]) -> EvalbOutcome:
+        """The outcome on all sentences, scored by a preset, given the labels of phrases on both sides."""
+        stops_at = self.failures[-1] + 1 if len(self.failures) >= max(self.max_error + 2, 1) else None
+        assert preset.parameters is not None
+        evalb = from_parameters(preset.parameters.parameters, preset.parameters.name)
+        also: list[str] = []
+        for where, labels in (("in gold", gold), ("in the parses", test)):
+            cut = {preset.cut_label(label) for label in labels}
+            found = sorted(label for label in cut if preset.deletes(label) and not evalb.deletes(label))
+            also += [f"{', '.join(label or 'brackets without a label' for label in found)} {where}"] if found else []
+        return replace(self, stops_at=stops_at, counts_also=tuple(also))
 
     def _counts(self) -> tuple[int, ...]:
         return self.sentences, self.errors, self.skips, self.matched, self.gold, self.test
@@ -72,12 +94,31 @@ class EvalbOutcome:
         """Plain data; an undefined rate is None."""
         rates = plain(self.rates)
         names = ("sentences", "errors", "skips", "matched", "gold", "test")
-        return {"file": self.file, "dropped": self.dropped, **dict(zip(names, self._counts(), strict=True)), **rates}
+        counts = dict(zip(names, self._counts(), strict=True))
+        stop = {"max_error": self.max_error, "stops_at": self.stops_at, "counts_also": list(self.counts_also)}
+        return {"file": self.file, "dropped": self.dropped, **counts, **rates, **stop}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> EvalbOutcome:
+        """The outcome from plain data; that of version 0.2 does not tell where EVALB stops."""
+        names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
+        stops_at, also = data.get("stops_at"), tuple(data.get("counts_also", ()))
+        return cls(*(data[name] for name in names), max_error=data.get("max_error", 10), stops_at=stops_at, counts_also=also)
 
     def __str__(self) -> str:
         f1 = self.rates["f1"]
         shown = "no FMeasure" if math.isnan(f1) else f"FMeasure {100 * f1:.2f}"
-        return f"EVALB with {self.file} would drop {self.dropped} of these {self.sentences} sentences and print {shown}."
+        also = f"; it counts {' and '.join(self.counts_also)}, which this score does not" if self.counts_also else ""
+        without = f"drop {self.dropped} of these {self.sentences} sentences and print {shown}{also}."
+        if self.stops_at is None:
+            return f"EVALB with {self.file} would {without}"
+        stop = f"stop at sentence {self.stops_at} (MAX_ERROR {self.max_error}) and print no FMeasure"
+        return f"EVALB with {self.file} would {stop}; without that limit it would {without}"
+
+
+def _first(failures: Iterable[int], max_error: int) -> tuple[int, ...]:
+    """The sentences of EVALB's errors, as far as the one at which it stops."""
+    return tuple(sorted(failures)[: max(max_error + 2, 1)])
 
 
 class AlignedBlock(NamedTuple):
@@ -109,12 +150,16 @@ def evalb_verdicts(block: AlignedBlock, rows: Rows, file: EvalbFile) -> tuple[Ev
         columns = [Parseval.columns.index(name) for name in ("matched", "gold", "test")]
         counts: list[int] = rows[of_sentence[plain]][:, columns].sum(axis=0).astype(int).tolist()
         outcome += EvalbOutcome(file.name, len(plain), 0, 0, *counts)
+    errors = (status == ERROR).astype(np.int64)
     others = np.flatnonzero(status == _UNSURE)
     asked = _line_results(block.gold.take(others), block.test.take(others), file.parameters)
     for sentence, result in zip(others, asked, strict=False):
         counts = [result.matched, result.gold, result.test] if result.status == VALID else [0, 0, 0]
         outcome += EvalbOutcome(file.name, 1, int(result.status == ERROR), int(result.status == SKIP), *counts)
         status[sentence] = result.status
+        errors[sentence] = len(result.messages) if not result.endless else file.parameters.max_error + 2
+    failures = (np.repeat(np.arange(len(errors)), np.maximum(errors, 0)) + block.pair.first).tolist()
+    outcome = replace(outcome, failures=_first(failures, file.parameters.max_error))
     without_partner = np.full(len(block.gold) - len(status), UNPAIRED, dtype=np.int64)
     return outcome, np.concatenate([status, without_partner])
 

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypedDict, Unpack, overload
@@ -18,7 +19,7 @@ from typing import Any, TypedDict, Unpack, overload
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import MismatchError, TreegaugeWarning, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
@@ -37,6 +38,7 @@ from treegauge.scoring.inputs import (
     Trees,
     paired_files,
     path_of,
+    runs_of,
     trees_of,
 )
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, join_blocks
@@ -60,6 +62,7 @@ class ScoreOptions(TypedDict, total=False):
     pair: str
     treebank: str
     trees: bool
+    strict: bool
 
 
 @overload
@@ -105,12 +108,14 @@ def score(
     pair: str = "order",
     treebank: str = "",
     trees: bool = True,
+    strict: bool = False,
 ) -> Result | Scores:
     """Score test trees against gold trees.
 
     ``gold`` and ``test`` are paths (files, directories, globs), Treebanks, bracketed text, or iterables of Tree, of nltk trees
-    or of strings. A mapping of names to test trees compares several systems, a list of metrics several metrics: either gives
-    :class:`~treegauge.scoring.result.Scores` instead of one :class:`~treegauge.scoring.result.Result`.
+    or of strings. A mapping of names to test trees scores several systems, a list of metrics several metrics: either gives
+    :class:`~treegauge.scoring.result.Scores` instead of one :class:`~treegauge.scoring.result.Result`. In the mapping, a list of
+    paths, of Treebanks or of lists of trees is a system with several runs, each with results of its own.
 
     Options:
 
@@ -139,6 +144,9 @@ def score(
     * ``treebank``: one of :data:`treegauge.presets.treebanks.TREEBANKS`, such as ``ctb``: the preset then treats the punctuation,
       traces and roots of this treebank as it treats those of the Penn Treebank.
     * ``trees``: whether the trees are kept in ``result.trees``; without them large files take less memory.
+    * ``strict``: whether what the command line warns of (trees that cannot be read, sentences missing, words, tags, labels or roots
+      that are not those of gold) is a MismatchError; otherwise it is issued as one
+      :class:`~treegauge.errors.TreegaugeWarning`.
 
     The rates, each a fraction that is nan for 0/0 (0 in FREVAL), are in ``result.rates``, and are attributes of the result too:
 
@@ -168,7 +176,23 @@ def score(
         trees=trees,
     )  # fmt: skip
     results = score_systems(gold, systems, request)
+    warn_of({result.system: result.remarks for result in results}, strict=strict)
     return Scores(results) if several else results[0]
+
+
+def warn_of(remarks: Mapping[str, Iterable[str]], *, strict: bool) -> None:
+    """Issue the remarks on all systems as one TreegaugeWarning at the line that called treegauge; ``strict`` raises an error."""
+    several = len(remarks) > 1
+    lines = [f"{system}: {remark}" if several else remark for system, every in remarks.items() for remark in every]
+    if lines and strict:
+        raise MismatchError("\n".join(lines))
+    if lines:
+        import inspect
+
+        level, frame = 1, inspect.currentframe()
+        while frame is not None and frame.f_globals.get("__name__", "").startswith("treegauge."):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(TreegaugeWarning("\n".join(lines)), stacklevel=level)
 
 
 def score_baselines(gold: str, request: Request, *, seed: int = 0) -> list[Result]:
@@ -274,15 +298,16 @@ SystemTotal = tuple[HashedCounts, Inputs | None]
 
 
 def score_systems(gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request) -> list[Result]:
-    """The results of all systems by all metrics: the systems in their order, and for each its metrics."""
+    """The results of all systems by all metrics: the systems in their order, for each its runs, for each run its metrics."""
     results: list[Result] = []
-    for system, (found, inputs) in zip(systems, count_systems(gold, systems, request), strict=True):
-        of_metrics = zip(request.names, found.counts.of_metrics, strict=True)
-        results += [_result(system, name, each, found.counts, found.digests, inputs) for name, each in of_metrics]
+    runs = {(system, run): trees for system, given in systems.items() for run, trees in runs_of(given).items()}
+    for (system, run), (found, inputs) in zip(runs, count_systems(gold, runs, request), strict=True):
+        for name, each in zip(request.names, found.counts.of_metrics, strict=True):
+            results.append(replace(_result(system, name, each, found.counts, found.digests, inputs), run=run))
     return results
 
 
-def count_systems(gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request) -> list[SystemTotal]:
+def count_systems(gold: TreebankLike, systems: Mapping[Any, TreebankLike], request: Request) -> list[SystemTotal]:
     """The counts of each system."""
     if not systems:
         raise UsageError("there is no system to score")
@@ -395,7 +420,7 @@ def _result(
         test=digests[1][:12],
         version=__version__,
     )
-    like_evalb = counted.evalb is not None and metric.compared_with_evalb
+    evalb = counted.evalb if metric.compared_with_evalb else None
     return Result(
         system=system,
         metric=name,
@@ -405,10 +430,10 @@ def _result(
         short=Part.of(metric, counts.short.values(), counts.n_short, counts.preset.cutoff_length),
         signature=signature,
         notes=(*counted.all_notes(), *_preset_notes(counts, counted), *_gap_notes(metric, counted)),
-        evalb=counted.evalb if like_evalb else None,
+        evalb=evalb.finished(counts.preset, *(use.phrases for use in counted.labels)) if evalb is not None else None,
         inputs=inputs,
         definition=metric,
-        sentences=counts.sentences(counted.places, counted.evalb_status if like_evalb else ()) if request.keep else None,
+        sentences=counts.sentences(counted.places, counted.evalb_status if evalb is not None else ()) if request.keep else None,
         trees=ScoredTrees(counted.gold, counted.test, join_blocks(counted.partner)) if request.keep and request.trees else None,
         breakdowns=counted.breakdowns,
     )

@@ -10,7 +10,7 @@ import glob
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from treegauge import io
 from treegauge.alignment.pairing import Pair
@@ -21,8 +21,8 @@ from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
-from treegauge.presets.treebanks import TREEBANKS
 from treegauge.scoring.evalb_view import evalb_parameters
+from treegauge.trees.notation import is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -146,6 +146,33 @@ def path_of(trees: TreebankLike) -> str | None:
     if isinstance(trees, os.PathLike):
         return os.fspath(trees)
     return trees if isinstance(trees, str) and trees.strip() and not trees.lstrip().startswith("(") else None
+
+
+def runs_of(trees: TreebankLike) -> dict[str, TreebankLike]:
+    """The runs of a system by name, if it is a list of files, of Treebanks or of lists of trees; otherwise one without a name.
+
+    Runs are named by their files or by numbers.
+
+    >>> list(runs_of([["(S (N a))"], ["(S (V a))"]])), list(runs_of(["(S (N a))", "(S (V a))"]))
+    (['1', '2'], [''])
+    """
+    runs: list[TreebankLike] = list(trees) if isinstance(trees, list | tuple) and all(map(_is_run, trees)) else []
+    paths = [path_of(run) for run in runs]
+    is_text = any(isinstance(run, str) for run in runs) and not any(path is not None and os.path.exists(path) for path in paths)
+    if not runs or is_text:  # text that is neither a tree nor a file is a parse that cannot be read
+        return {"": trees}
+    if len(runs) == 1:
+        return {"": runs[0]}
+    stems = [os.path.splitext(os.path.basename(os.path.normpath(path)))[0] for path in paths if path is not None]
+    names = stems if len(set(stems)) == len(runs) else [str(number) for number in range(1, len(runs) + 1)]
+    return dict(zip(names, runs, strict=True))
+
+
+def _is_run(item: Any) -> bool:
+    """Whether an item of a list stands for a whole treebank, not for one tree."""
+    if isinstance(item, str | os.PathLike):
+        return path_of(cast("TreebankLike", item)) is not None
+    return isinstance(item, Treebank | list | tuple) and not is_nltk_tree(cast("object", item))
 
 
 def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
@@ -274,8 +301,9 @@ class Request:
         return replace(self.reading, on_error=self.on_error)
 
     def __post_init__(self) -> None:
-        if self.treebank and self.treebank not in TREEBANKS:
-            raise UnknownName("treebank", self.treebank, TREEBANKS)
+        # Files are read in the style of the treebank whose punctuation is left out, and the other way round.
+        object.__setattr__(self, "treebank", self.treebank or self.reading.treebank)
+        object.__setattr__(self, "reading", replace(self.reading, treebank=self.reading.treebank or self.treebank))
         for what, given, valid in (
             ("way to pair sentences", self.pair, PAIR),
             ("on_mismatch policy", self.on_mismatch, ON_MISMATCH),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.alignment.notes import TagUse
+from treegauge.alignment.notes import LabelUse, RootNumbers, root_numbers
 from treegauge.errors import InputError
 from treegauge.io.bracketed import bracketed_parts
 from treegauge.io.bracketed_columns import Columns, NameNumbers, Names, TreeColumns
@@ -99,7 +99,7 @@ class _Side:
 
     def __init__(self, path: str, options: ReadOptions) -> None:
         text = Text(Source(path), options)
-        if detect_format(text, options).name != "bracketed":
+        if detect_format(text, options).name != "bracketed" or options.changes_trees:
             raise _NotPlain
         self.names = Names(compiled=True)
         self._parts = bracketed_parts(text, options, self.names)
@@ -107,6 +107,7 @@ class _Side:
         self.n_words = 0
         self._tags = np.zeros(0, dtype=np.int64)
         self._labels = np.zeros(0, dtype=np.int64)
+        self._roots = RootNumbers()
 
     def blocks(self) -> Iterator[_ScannedBlock]:
         """The trees, a block at a time."""
@@ -116,12 +117,12 @@ class _Side:
             new_labels = _new_names(part.columns.label, labels, known.labels, restore_label)
             new_words = _new_names(part.columns.word, words, known.words, restore_word)
             self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
-            self._add_labels(part.columns)
+            self._add_labels(part.columns, offsets_of([part.n_nodes]))
             known = NameCounts.of(self.names)
             yield _ScannedBlock(TreeSlice.of(part), known)
 
-    def _add_labels(self, columns: Columns) -> None:
-        """Add the labels of words and of nodes to the counts."""
+    def _add_labels(self, columns: Columns, offsets: Int64) -> None:
+        """Add the labels of words, nodes and roots to the counts; ``offsets`` are the first nodes of trees."""
         self.n_words += len(columns.word)
         n_labels = len(self.names.label_numbers)
         tags = np.bincount(columns.tag + 1, minlength=n_labels + 1)[1:]
@@ -129,12 +130,11 @@ class _Side:
         of_nodes = np.bincount(columns.label, minlength=n_labels)
         of_nodes[: len(self._labels)] += self._labels
         self._tags, self._labels = tags, of_nodes
+        self._roots += root_numbers(columns.label, columns.start, columns.end, offsets)
 
-    def tag_use(self) -> TagUse:
-        """The tags and phrase labels; a label that more nodes than words have is a phrase label."""
-        names = self.names.labels()
-        tags, phrases = (np.flatnonzero(counts > 0).tolist() for counts in (self._tags, self._labels - self._tags))
-        return TagUse({names[k] for k in tags}, {names[k] for k in phrases}, self.n_words, int(self._tags.sum()))
+    def label_use(self) -> LabelUse:
+        """The tags, phrase labels and roots."""
+        return LabelUse.of_counts(self.names.labels(), self._tags, self._labels, self._roots, self.n_words)
 
     def punctuation(self) -> Counter[str]:
         """The number of words with each tag that is punctuation in some treebank."""
@@ -244,6 +244,7 @@ class _FilePairCounter:
         if not self._batch:
             return
         plain = join_counts([counted.select(~counted.is_odd) for counted in self._batch])
+        is_odd = np.concatenate([counted.is_odd for counted in self._batch])
         self._batch = []
         counts = self._plain.of_metrics[0]
         rows = Parseval().rows_of(
@@ -254,7 +255,8 @@ class _FilePairCounter:
             valid = plain.status == VALID
             sums = [int(column[valid].sum()) for column in (plain.evalb_matched, plain.evalb_gold, plain.evalb_test)]
             refused = [int((plain.status == status).sum()) for status in (ERROR, SKIP)]
-            self._plain.evalb += EvalbOutcome(self._plain.evalb.file, len(rows), *refused, *sums)
+            failures = (np.flatnonzero(~is_odd)[plain.status == ERROR] + self._n - len(is_odd)).tolist()
+            self._plain.evalb += EvalbOutcome(self._plain.evalb.file, len(rows), *refused, *sums, failures=tuple(failures))
 
     def _add_odd(self) -> None:
         """Count the other sentences by the NumPy code."""
@@ -272,8 +274,10 @@ class _FilePairCounter:
         odd, total = self._odd, self._plain
         index = np.concatenate([np.zeros(0, np.int64), *self._odd_index])
         odd.notes = [note if note.sentence < 0 else note._replace(sentence=int(index[note.sentence])) for note in odd.notes]
+        if odd.evalb is not None:
+            odd.evalb = replace(odd.evalb, failures=tuple(int(index[failure]) for failure in odd.evalb.failures))
         total.merge(odd)
         total.n_gold = total.n_test = self._n
-        total.tags = self._sides[0].tag_use(), self._sides[1].tag_use()
+        total.labels = self._sides[0].label_use(), self._sides[1].label_use()
         total.punctuation, total.n_words = self._sides[0].punctuation(), self._sides[0].n_words
         return total

@@ -7,20 +7,20 @@ import json
 import math
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from treegauge.alignment.notes import REMARKS, Note, with_advice
+from treegauge.alignment.notes import REMARKS, Note, misfits, with_advice
 from treegauge.errors import UsageError
 from treegauge.metrics.metric import BitSets, Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
-from treegauge.tables import Cell, Table, number_of, plain
+from treegauge.tables import Cell, Table, number_of, over_runs, plain
 from treegauge.trees.treebank import Int64, Origin, Treebank, named_place
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ class Result:
     ``rates`` are fractions (nan: 0/0), ``counts`` the sums they are made of, ``rows`` one row of counts (``columns``) per sentence,
     ``signature`` everything that could change the score, ``skipped`` the number of sentences left out, and ``notes`` remarks on
     single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would print, and
-    ``breakdowns`` are counts by label, length and so on. Each rate is an attribute too: ``result.f1``.
+    ``breakdowns`` are counts by label, length and so on. ``run`` is the name of the run, if the system has several. Each rate is an
+    attribute too: ``result.f1``.
 
     A result prints as a table. :meth:`save` and :meth:`Scores.load` store it with its rows, :meth:`to_json` and :meth:`from_json`
     as JSON.
@@ -190,12 +191,13 @@ class Result:
     trees: ScoredTrees | None = field(default=None, repr=False)
     breakdowns: Mapping[str, Breakdown] = field(default_factory=dict[str, "Breakdown"], repr=False)
     confidence: IntervalOptions | None = field(default=None, repr=False)
+    run: str = ""
 
     def __repr__(self) -> str:
         rate = self.rates[self.headline]
         value = "undefined" if math.isnan(rate) else f"{shown_rate(self.headline, rate):.2f}"
         sentences = number_of(self.total.sentences, "sentence")
-        return f"<Result {self.system} by {self.metric}: {self.headline} {value}, {sentences}>"
+        return f"<Result {self.label} by {self.metric}: {self.headline} {value}, {sentences}>"
 
     def __getattr__(self, name: str) -> float:
         """A rate: ``result.f1``."""
@@ -207,6 +209,11 @@ class Result:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.rates]
+
+    @property
+    def label(self) -> str:
+        """The name of the system and, if it has several, of its run."""
+        return f"{self.system} ({self.run})" if self.run else self.system
 
     @property
     def rates(self) -> Mapping[str, float]:
@@ -238,8 +245,14 @@ class Result:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about all parses together, with advice: their words differ from gold, or their tags carry no information."""
+        """Warnings about all parses together, with advice: their words, tags, labels or roots are not those of gold."""
         return tuple(with_advice(note) for note in self.notes if note.kind in REMARKS)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The warnings, after those of trees that cannot be read and sentences that are missing or too many: what :func:`score`
+        issues as a TreegaugeWarning."""
+        return (*map(with_advice, misfits(self.notes)), *self.warnings)
 
     @property
     def rows(self) -> Rows:
@@ -334,7 +347,7 @@ class Scores(Sequence[Result]):
         """The result of a system by a metric, or by the only metric."""
         found = [result for result in self if result.system == system and metric in (None, result.metric)]
         if len(found) != 1:
-            known = ", ".join(f"{result.system}/{result.metric}" for result in self)
+            known = ", ".join(f"{result.label}/{result.metric}" for result in self)
             raise UsageError(f"{len(found)} results of {system!r} by {metric or 'any metric'}; there are: {known}")
         return found[0]
 
@@ -346,7 +359,7 @@ class Scores(Sequence[Result]):
         return "\n\n".join(map(str, self.tables()))
 
     def __repr__(self) -> str:
-        return f"<Scores of {', '.join(f'{result.system}/{result.metric}' for result in self)}>"
+        return f"<Scores of {', '.join(f'{result.label}/{result.metric}' for result in self)}>"
 
     def _repr_html_(self) -> str:
         return "".join(table.as_html() for table in self.tables())
@@ -405,6 +418,7 @@ def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, A
     data: dict[str, Any] = {
         "schema": RESULT_SCHEMA,
         "system": result.system,
+        **({"run": result.run} if result.run else {}),
         "metric": result.metric,
         "headline": result.headline,
         **_part_to_dict(result.total),
@@ -461,58 +475,94 @@ def shown_rate(name: str, rate: float) -> float:
 
 
 def tables_of(results: Sequence[Result]) -> list[Table]:
-    """A table for each metric; short sentences are in a second column, or, with several systems, in a second table."""
+    """A table for each metric; short sentences are in a second column, or, with several systems, in a second table.
+
+    Of several runs of a system the mean is shown, with its standard deviation.
+    """
     tables: list[Table] = []
     for metric in dict.fromkeys(result.metric for result in results):
         group = [result for result in results if result.metric == metric]
-        totals, shorts = [result.total for result in group], [result.short for result in group]
-        has_short = any(short.sentences < total.sentences for short, total in zip(shorts, totals, strict=True))
-        limit = f"length <= {shorts[0].length}"
-        names = [result.system for result in group]
-        if len(group) == 1:
-            named = [("all", totals[0]), *([(limit, shorts[0])] if has_short else [])]
-            tables.append(_table("", metric, [name for name, _ in named], [part for _, part in named], group, group[0]))
+        runs = runs_by_system(group)
+        totals, shorts = ([[part(run) for run in of] for of in runs.values()] for part in (_total, _short))
+        has_short = any(result.short.sentences < result.total.sentences for result in group)
+        limit = f"length <= {group[0].short.length}"
+        if len(runs) == 1:
+            names, parts = [*runs, limit][: 1 + has_short], [*totals, *shorts][: 1 + has_short]
+            tables.append(_table("", metric, names, parts, group))
         elif has_short:
-            tables.append(_table("All sentences", metric, names, totals, [], group[0]))
-            tables.append(_table(f"Sentences of {limit}", metric, names, shorts, group, group[0]))
+            tables.append(replace(_table("All sentences", metric, list(runs), totals, group), notes=()))
+            tables.append(_table(f"Sentences of {limit}", metric, list(runs), shorts, group))
         else:
-            tables.append(_table("", metric, names, totals, group, group[0]))
+            tables.append(_table("", metric, list(runs), totals, group))
     return tables
 
 
-def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result], like: Result) -> Table:
+def runs_by_system(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """The results of each system, one for each of its runs."""
+    runs: dict[str, list[Result]] = {}
+    for result in results:
+        runs.setdefault(result.system, []).append(result)
+    return runs
+
+
+def _total(result: Result) -> Part:
+    return result.total
+
+
+def _short(result: Result) -> Part:
+    return result.short
+
+
+def _table(title: str, metric: str, names: Sequence[str], columns: Sequence[Sequence[Part]], noted: Sequence[Result]) -> Table:
+    """A column for each system, given the parts of its runs."""
+    like, firsts = noted[0], [runs[0] for runs in columns]
     # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics only serve to compute rates.
-    items = parts[0].counts if like.definition is not None and like.definition.counts_are_results else ()
+    items = firsts[0].counts if like.definition is not None and like.definition.counts_are_results else ()
     # A part with intervals has a second column, empty in rows without rates.
-    widths = [2 if part.intervals else 1 for part in parts]
+    widths = [2 if part.intervals else 1 for part in firsts]
 
-    def row(name: str, cells: Iterable[Cell]) -> tuple[Cell, ...]:
-        return name, *(cell for value, width in zip(cells, widths, strict=True) for cell in (value, *[""] * (width - 1)))
+    def row(name: str, value: Callable[[Part], Any]) -> tuple[Cell, ...]:
+        cells = [over_runs(list(map(value, runs))) for runs in columns]
+        return name, *(cell for first, width in zip(cells, widths, strict=True) for cell in (first, *[""] * (width - 1)))
 
-    rows: list[tuple[Cell, ...]] = [row(item, (part.counts.get(item) for part in parts)) for item in items]
-    rows += [(name.replace("_", " "), *(cell for part in parts for cell in _rate_cells(part, name))) for name in parts[0].rates]
-    rows.append(row("sentences", (part.sentences for part in parts)))
-    if any(part.counts.get("parsed", part.sentences) < part.sentences for part in parts):
-        rows.append(row("parsed", (part.counts.get("parsed") for part in parts)))
+    rows: list[tuple[Cell, ...]] = [row(item, lambda part, item=item: part.counts.get(item)) for item in items]
+    rows += [(name.replace("_", " "), *(cell for runs in columns for cell in _rate_cells(runs, name))) for name in firsts[0].rates]
+    rows.append(row("sentences", lambda part: part.sentences))
+    if any(part.counts.get("parsed", part.sentences) < part.sentences for runs in columns for part in runs):
+        rows.append(row("parsed", lambda part: part.counts.get("parsed")))
     level = f"{100 * like.confidence.level:g}%" if like.confidence is not None else ""
     headings = [heading for name, width in zip(names, widths, strict=True) for heading in (name, *[level] * (width - 1))]
-    notes: list[str] = [str(like.confidence)] if like.confidence is not None and noted else []
-    for result in noted:
-        who = f"{result.system}: " if len(noted) > 1 else ""
-        notes += [f"{who}Sentences left out: {result.skipped}."] if result.skipped else []
-        notes += [f"{who}{_edited_note(result)}"] if result.signature.on_mismatch == "edit" else []
-        notes += [f"{who}Warning: {note.text}." for note in result.notes if note.kind in REMARKS]
-        notes += [f"{who}{result.evalb}"] if result.evalb is not None else []
-        notes.append(str(result.signature))
-    return Table(title, (metric, *headings), tuple(rows), tuple(notes))
+    return Table(title, (metric, *headings), tuple(rows), tuple(_notes(noted)))
 
 
-def _rate_cells(part: Part, name: str) -> list[Cell]:
-    """A rate as it is shown, and its interval, if the part has intervals."""
-    value: Cell = shown_rate(name, part.rates.get(name, math.nan))
-    if not part.intervals:
+def _notes(results: Sequence[Result]) -> Iterator[str]:
+    """The notes below a table of results: intervals, runs, sentences left out, EVALB's figures and signatures."""
+    if results[0].confidence is not None:
+        yield str(results[0].confidence)
+    runs = runs_by_system(results)
+    if several := {system: len(of_system) for system, of_system in runs.items() if len(of_system) > 1}:
+        yield f"±: standard deviation over runs ({', '.join(f'{system} {number}' for system, number in several.items())})"
+    for result in results:
+        who = f"{result.label}: " if len(results) > 1 else ""
+        if result.skipped:
+            yield f"{who}Sentences left out: {result.skipped}."
+        if result.signature.on_mismatch == "edit":
+            yield f"{who}{_edited_note(result)}"
+        yield from (f"{who}Warning: {note.text}." for note in result.notes if note.kind in REMARKS)
+        if result.evalb is not None and not (result.run and not result.evalb.dropped):
+            yield f"{who}{result.evalb}"
+        if not result.run:
+            yield str(result.signature)
+        elif result is runs[result.system][-1]:
+            yield str(replace(result.signature, test=",".join(run.signature.test for run in runs[result.system])))
+
+
+def _rate_cells(runs: Sequence[Part], name: str) -> list[Cell]:
+    """A rate as it is shown, and its interval, if the parts have intervals."""
+    value = over_runs([shown_rate(name, part.rates.get(name, math.nan)) for part in runs])
+    if not runs[0].intervals:
         return [value]
-    low, high = (shown_rate(name, end) for end in part.intervals.get(name, (math.nan, math.nan)))
+    low, high = (shown_rate(name, end) for end in runs[0].intervals.get(name, (math.nan, math.nan)))
     return [value, "–" if math.isnan(low) else f"[{low:.2f}, {high:.2f}]"]
 
 
@@ -522,13 +572,26 @@ def _edited_note(result: Result) -> str:
 
 
 def tidy_table(results: Sequence[Result]) -> Table:
-    """All rates at full precision, a row each, with the ends of their intervals, for a spreadsheet or data frame."""
-    with_intervals = any(result.confidence is not None for result in results)
+    """All rates at full precision, a row each, with the ends of their intervals, for a spreadsheet or data frame.
+
+    Of several runs of a system each has rows of its own, and a column for its name.
+    """
+    with_intervals, with_runs = any(result.confidence is not None for result in results), any(result.run for result in results)
     rows: list[tuple[Cell, ...]] = []
     for result in results:
         for name, part in (("all", result.total), (f"<={result.short.length}", result.short)):
             for rate, value in part.rates.items():
                 ends = part.intervals.get(rate, (math.nan, math.nan)) if with_intervals else ()
-                rows.append((result.system, result.metric, name, part.sentences, rate, value, *ends))
-    columns = ("system", "metric", "length", "sentences", "rate", "value", *(("low", "high") if with_intervals else ()))
+                who = (result.system, result.run) if with_runs else (result.system,)
+                rows.append((*who, result.metric, name, part.sentences, rate, value, *ends))
+    columns = (
+        "system",
+        *(("run",) if with_runs else ()),
+        "metric",
+        "length",
+        "sentences",
+        "rate",
+        "value",
+        *(("low", "high") if with_intervals else ()),
+    )
     return Table("", columns, tuple(rows))

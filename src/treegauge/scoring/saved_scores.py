@@ -11,17 +11,17 @@ import io
 import json
 import math
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.notes import Note
-from treegauge.errors import FormatError, InputError
+from treegauge.errors import FormatError, refusing_damage
+from treegauge.io.archive import array_of, file_content, refuse_bomb
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import BitSets, Metric, Rows
@@ -43,6 +43,8 @@ from treegauge.scoring.signature import Signature
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"
 _DOCUMENT = "scores.json"
 _ADVICE = "Score the parses again, and save the scores."
+_PLAIN_BYTES, _MOST_RATIO = 1 << 28, 300
+"""A file that unpacks to more than the first, and to more than so many times its size, is refused."""
 
 
 def save_scores(results: Sequence[Result], path: str) -> None:
@@ -115,27 +117,16 @@ def _integers(cell: int | BySize) -> Sequence[int]:
 
 def load_scores(path: str) -> list[Result]:
     """The results of a file that :func:`save_scores` wrote."""
-    try:
-        with open(path, "rb") as content:
-            return _load(content, path)
-    except (OSError, ValueError) as error:  # the latter of a name with a zero byte
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
-
-
-def _load(content: IO[bytes], path: str) -> list[Result]:
-    try:
-        with zipfile.ZipFile(content) as file:
-            document = cast("dict[str, Any]", json.loads(file.read(_DOCUMENT)))
-            if document.get("schema") != SCORE_FILE_SCHEMA:
-                found = document.get("schema")
-                raise FormatError(f"not scores of this version: the schema is {found!r}, not {SCORE_FILE_SCHEMA!r}", path=path)
-            return [_result(file, number, data, document["places"]) for number, data in enumerate(document["results"])]
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError) as error:
-        raise FormatError(f"not a file of scores: {error}", path=path, advice=_ADVICE) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError, zlib.error) as error:
-        raise FormatError(
-            f"a file of scores in which something is missing or wrong: {error!r}", path=path, advice=_ADVICE
-        ) from None
+    content = file_content(path)
+    with (
+        refusing_damage(path, "a file of scores", advice=_ADVICE),
+        zipfile.ZipFile(io.BytesIO(content)) as file,
+    ):
+        refuse_bomb(file, len(content), path, _PLAIN_BYTES, _MOST_RATIO)
+        document = cast("dict[str, Any]", json.loads(file.read(_DOCUMENT)))
+        if (found := document.get("schema")) != SCORE_FILE_SCHEMA:
+            raise FormatError(f"not scores of this version: the schema is {found!r}, not {SCORE_FILE_SCHEMA!r}", path=path)
+        return [_result(file, number, data, document["places"]) for number, data in enumerate(document["results"])]
 
 
 def load_systems(paths: Sequence[str]) -> list[Result]:
@@ -156,8 +147,7 @@ def _result(file: zipfile.ZipFile, number: int, data: dict[str, Any], places: li
     names = set(file.namelist())
 
     def array(name: str) -> NDArray[Any]:
-        with file.open(f"{number}.{name}.npy") as member:
-            return cast("NDArray[Any]", np.load(io.BytesIO(member.read()), allow_pickle=False))
+        return array_of(file.read(f"{number}.{name}.npy"))
 
     def integers(name: str) -> dict[str, NDArray[Any]] | None:
         parts = ("shape", "cells", "sizes", "bytes")
@@ -207,28 +197,24 @@ def results_from_json(text: str) -> list[Result]:
     """The results of a file that ``treegauge score --format json`` wrote, one or several."""
     try:
         data: Any = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", path="<result>") from None
     data = cast("dict[str, Any]", data) if isinstance(data, dict) else {"schema": None}
     schema = data.get("schema")
     if schema not in (RESULT_SCHEMA, SCORES_SCHEMA):
         raise FormatError(f"not a result of treegauge score: the schema is {schema!r}, not {RESULT_SCHEMA!r}", path="<result>")
-    try:
+    with refusing_damage("<result>", "a result of treegauge score"):
         items: list[dict[str, Any]] = data["results"] if "results" in data or schema == SCORES_SCHEMA else [data]
         return [result_from_dict(item) for item in items]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise FormatError(
-            f"a result of treegauge score in which something is missing or wrong: {error!r}", path="<result>"
-        ) from None
 
 
 def result_from_dict(data: Mapping[str, Any]) -> Result:
     """The result that :func:`result_to_dict` gave as plain data."""
     cutoff, inputs, evalb = data["cutoff"], data["inputs"], data["evalb"]
-    names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
     columns = tuple(data["counts"])
     return Result(
         system=data["system"],
+        run=data.get("run", ""),
         metric=data["metric"],
         headline=data["headline"],
         columns=columns,
@@ -236,7 +222,7 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
         short=_part_from(cutoff, cutoff["length"]),
         signature=Signature.from_dict(data["signature"]),
         notes=tuple(_note(note) for note in data["notes"]),
-        evalb=None if evalb is None else EvalbOutcome(**{name: evalb[name] for name in names}),
+        evalb=None if evalb is None else EvalbOutcome.from_dict(evalb),
         inputs=None if inputs is None else Inputs(tuple(inputs["gold"]), tuple(inputs["test"]), inputs["reading"]),
         definition=_definition(data["metric"], data["signature"]["options"]),
         confidence=IntervalOptions(**data["confidence"]) if "confidence" in data else None,

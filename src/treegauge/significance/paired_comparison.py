@@ -27,7 +27,7 @@ from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
-from treegauge.scoring.evaluation import score_systems
+from treegauge.scoring.evaluation import score_systems, warn_of
 from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
@@ -53,6 +53,7 @@ def compare(
     judgements: Mapping[str, Judgements] | None = None,
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
+    strict: bool = False,
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
@@ -60,12 +61,13 @@ def compare(
     paths, Treebanks, bracketed text, iterables of trees; ``reading`` has the options for reading files. ``judgements`` are a
     person's judgements, by system: with them, all of Hogenhout & Matsumoto's measures are defined, and a rejected exact match is
     not reproduced. ``progress`` is called with the number of rounds done since the last call; :meth:`CompareOptions.all_rounds` is
-    their total. ``engine`` is where the rounds run; it does not affect the result.
+    their total. ``engine`` is where the rounds run; it does not affect the result. What looks wrong about the trees is issued as
+    one :class:`~treegauge.errors.TreegaugeWarning`; with ``strict``, it is a MismatchError.
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
-    >>> flat = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5
-    >>> comparison = compare(gold, {"flat": flat, "perfect": gold}, CompareOptions(metrics=("parseval",), rounds=100))
-    >>> recall = comparison.overall.pair("flat", "perfect").of(("parseval", "recall"))
+    >>> flat, flatter = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5, "(S (D a) (N b) (VP (V c) (D d) (N e)))" * 5
+    >>> comparison = compare(gold, {"flatter": flatter, "flat": flat}, CompareOptions(metrics=("parseval",), rounds=100))
+    >>> recall = comparison.overall.pair("flatter", "flat").of(("parseval", "recall"))
     >>> round(recall.value, 2), recall.p
     (0.25, 0.0625)
     """
@@ -74,6 +76,7 @@ def compare(
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems, by name or in a list")
     scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
+    warn_of({result.system: (*result.remarks, *_is_gold(result)) for result in scores}, strict=strict)
     return compare_scores(scores, options, progress=progress, engine=engine)
 
 
@@ -183,9 +186,18 @@ def compare_scores(
         level=options.level,
         signature=_signature(table, options),
         signatures={system: {name: table.signature(name, system) for name in table.compared} for system in table.systems},
-        warnings=(*_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
+        warnings=(*_gold_warnings(first), *_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
         dropped_by_evalb={result.system: result.dropped_by_evalb for result in scores if result.evalb is not None},
     )
+
+
+def _is_gold(result: Result) -> Sequence[str]:
+    """A remark if a system that is compared has the gold trees themselves."""
+    return ("its trees are the gold trees",) if result.signature.gold == result.signature.test else ()
+
+
+def _gold_warnings(results: Sequence[Result]) -> list[str]:
+    return [f"{result.system}: {remark}" for result in results for remark in _is_gold(result)]
 
 
 def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:

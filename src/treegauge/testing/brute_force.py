@@ -41,16 +41,19 @@ def crosses(a: Sequence[int | str], b: Sequence[int | str]) -> bool:
 
 
 def goodman_counts(gold: Tree, test: Tree, *, preterminals: bool = False) -> dict[str, int]:
-    """Goodman's N_C, N_G, L, B and C, on sets of labelled spans."""
+    """Goodman's counts of a sentence, on sets of labelled spans; whether brackets are the same is asked of multisets of spans."""
     correct = set(constituents(gold, preterminals=preterminals))
     guessed = set(constituents(test, preterminals=preterminals))
-    spans = {(start, end) for start, end, _ in correct}
+    spans, guessed_spans = (Counter((start, end) for start, end, _ in side) for side in (correct, guessed))
     return {
         "N_C": len(correct),
         "N_G": len(guessed),
         "L": len(correct & guessed),
         "B": sum((start, end) in spans for start, end, _ in guessed),
+        "B_limited": (spans & guessed_spans).total(),
         "C": sum(not any(crosses(span, other) for other in correct) for span in guessed),
+        "labelled_tree": correct == guessed,
+        "bracketed_tree": spans == guessed_spans,
     }
 
 

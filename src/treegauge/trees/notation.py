@@ -382,6 +382,43 @@ def _leaf(leaf: object) -> list[Any]:
             return [restore_word(str(leaf))]
 
 
+def is_other_tree(value: object) -> bool:
+    """Whether ``value`` is a node of another library: with ``label`` and ``children``, as stanza's, or a leaf of benepar's."""
+    return (hasattr(value, "label") and hasattr(value, "children")) or _is_tagged_word(value)
+
+
+def _is_tagged_word(value: object) -> bool:
+    return isinstance(getattr(value, "tag", None), str) and isinstance(getattr(value, "word", None), str)
+
+
+def from_other(tree: Any) -> Tree:
+    """The Tree of nodes of another library: a node without children is a word, ``label`` may be a method, and None is no label.
+
+    >>> class Node:
+    ...     def __init__(self, label, children=()):
+    ...         self.label, self.children = label, children
+    >>> print(from_other(Node("S", [Node("NP", [Node("N", [Node("rain")])]), Node("V", ["fell"])])))
+    (S (NP (N rain)) (V fell))
+    """
+    flat: list[Any] = []
+    stack: list[tuple[Any, bool]] = [(tree, False)]
+    while stack:
+        node, children_done = stack.pop()
+        children: list[Any] = list(getattr(node, "children", None) or ())
+        label: Any = getattr(node, "label", None)
+        label = "" if label is None else str(label() if callable(label) else label)
+        if children_done or (node is tree and not children and not _is_tagged_word(node)):
+            flat.append((restore_label(label), len(children)))
+        elif children:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(children))
+        elif _is_tagged_word(node):
+            flat += [restore_word(node.word), (restore_label(node.tag), 1)]
+        else:
+            flat.append(restore_word(node if isinstance(node, str) else label))
+    return from_flat(flat)
+
+
 def to_nltk(tree: Tree) -> NltkTree:
     """An ``nltk.Tree`` with the same labels and words, brackets escaped so that nltk can print and read it back."""
     if not tree.is_continuous:

@@ -83,6 +83,8 @@ class Tree:
                 width += 1
             else:
                 raise TypeError(f"a child of a Tree is a Tree or a str, not {type(child).__name__}")
+        if not children and label[:1] == "(" and label.rstrip()[-1:] == ")" and len(label.split()) > 1:
+            raise ValueError(f"Tree(label, children) makes a node; bracketed text is read by Tree.parse({label[:40]!r})")
         put = object.__setattr__
         put(self, "label", label)
         put(self, "children", children)
@@ -97,6 +99,11 @@ class Tree:
         from treegauge.trees.notation import parse_one
 
         return parse_one(text)
+
+    @classmethod
+    def fromstring(cls, text: str) -> Tree:
+        """The same as :meth:`parse`, by the name that nltk has for it."""
+        return cls.parse(text)
 
     @classmethod
     def from_nltk(cls, tree: NltkTree) -> Tree:

@@ -24,6 +24,7 @@ from treegauge.trees.columns import (
     Int64,
     Mask,
     TreebankHash,
+    depths,
     join_blocks,
     merge_strings,
     offsets_of,
@@ -37,7 +38,7 @@ class Problem(NamedTuple):
     """A problem with the text of a tree: its place (``file:line:column``), the reason, advice, and the repairs.
 
     A tree with repairs was read after all; one without any could not be read, and is a sentence without a parse. ``may_repair`` is
-    true if no repair has been tried.
+    true if no repair has been tried. ``text`` is what was left out, in the encoding of its file, if it is kept.
     """
 
     place: str
@@ -45,6 +46,7 @@ class Problem(NamedTuple):
     advice: str = ""
     repairs: tuple[str, ...] = ()
     may_repair: bool = False
+    text: bytes = b""
 
 
 def named_place(path: str, line: int, identity: str | None) -> str:
@@ -406,3 +408,39 @@ class Treebank(Sequence[Tree]):
                 return from_placed_words(tree) if has_gaps else tree
             children[parents[row]].append((starts[row], 0, tree))
         raise AssertionError("a tree has at least one node")
+
+
+class TextOrder(NamedTuple):
+    """Nodes and words in the order of the text.
+
+    ``item`` is the row of a node, or the number of rows plus that of a token; ``closing`` is the number of brackets that close
+    after it; ``is_first`` and ``is_last`` mark the first and last item of a tree.
+    """
+
+    item: Int64
+    closing: Int64
+    is_first: Mask
+    is_last: Mask
+
+
+def text_order(bank: Treebank) -> TextOrder:
+    """The nodes and words of a treebank in the order of its text."""
+    n_rows, n_tokens = bank.n_nodes, bank.n_tokens
+    first_row = np.repeat(bank.node_offset[:-1], np.diff(bank.node_offset))
+    is_root = bank.parent < 0
+    level = depths(np.where(is_root, -1, bank.parent + first_row)) + 1
+    start = bank.start + np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
+    # Before a word come all nodes that begin at it or earlier.
+    rows_before = np.cumsum(np.bincount(start, minlength=n_tokens + 1))[:n_tokens]
+    is_token = np.zeros(n_rows + n_tokens, dtype=np.bool_)
+    is_token[np.arange(n_tokens) + rows_before] = True
+    tokens, rows = np.flatnonzero(is_token), np.flatnonzero(~is_token)
+    item = np.empty(n_rows + n_tokens, dtype=np.int64)
+    item[rows], item[tokens] = np.arange(n_rows), np.arange(n_rows, n_rows + n_tokens)
+    depth = np.empty_like(item)
+    depth[rows] = level
+    depth[tokens] = level.take(bank.above + np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset)))
+    depth_before = depth - ~is_token
+    is_first = np.zeros(n_rows + n_tokens, dtype=np.bool_)
+    is_first[rows[is_root]] = True
+    return TextOrder(item, depth - np.append(depth_before[1:], 0), is_first, np.append(is_first[1:], True))

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_checks import axe_faults
 from humancheck_browser import BrowserPerson
-from humancheck_helpers import careless, said, small_check, words_of
+from humancheck_helpers import careless, small_check
 
 from treegauge import io
 from treegauge.data import own_treebank
@@ -23,7 +22,6 @@ from treegauge.humancheck.web.server import serve_in_thread
 from treegauge.trees import Treebank
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PAGES = ("", "guidelines", "judged", "results")
 
 
 @pytest.fixture(scope="module")
@@ -202,39 +200,41 @@ def test_walking_through_the_brackets_of_a_sentence(chromium: Any, by_sentence: 
         anna.close()
 
 
-PLACES = """() => [".question h1", ".sentence", ".about", ".trees", "figure:nth-of-type(1) .tree",
-  "figure:nth-of-type(2) .tree", ".zoom", ".bar", ".buttons"]
-  .map((selector) => document.querySelector(selector).getBoundingClientRect())
-  .map(({ x, y, width }) => [x, y, width])"""
+PLACES = """() => {
+  const main = document.querySelector("main");
+  return [".question h1", ".beside", ".sentence", ".about", ".trees", "figure:nth-of-type(1) .tree",
+    "figure:nth-of-type(2) .tree", ".zoom", ".bar", ".buttons"].map((selector) => {
+      const element = document.querySelector(selector);
+      const { x, y, width } = element.getBoundingClientRect();
+      return [x, y + (main.contains(element) ? main.scrollTop : 0), width];
+    });
+}"""
 
 
 @pytest.mark.parametrize("size", [(1366, 640), (1280, 800), (375, 740)], ids=str)
 def test_nothing_moves_between_questions(chromium: Any, by_sentence: Check, store: Store, size: tuple[int, int]) -> None:
-    """However many brackets a sentence has, and whether or not they are answered, everything stays in its place and in sight."""
+    """However many brackets a sentence has, and whether or not they are answered, all but what is below the sentence stays in its
+    place: the box of the sentence is as high as the sentence, and the reason has as many lines as it needs."""
     check = by_sentence
     assert len({len(unit) for unit in check.units[:3]}) > 1
     with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
         anna = BrowserPerson(chromium, next(iter(links.values())), viewport=dict(zip(("width", "height"), size, strict=True)))
-        first, stacked = None, size[0] < 900
+        first = None
         for number in check.order:
             anna.page.wait_for_selector("article[data-ready]")
             places = anna.page.evaluate(PLACES)
-            if stacked:
-                del places[4]  # the lower of two trees follows the upper one
-            first = first or places
-            assert places == first, check.questions[number].words
+            rounded = [[round(number) for number in place] for place in places]
+            fixed = [rounded[0][:2], *rounded[1:3], *rounded[-2:], [(x, width) for x, _, width in rounded[1:]]]
+            first = first or fixed
+            assert fixed == first, check.questions[number].words
             assert anna.is_in_sight("g.focus"), check.questions[number].words
             assert anna.is_in_sight(".beside [aria-current]")
             anna.answer("u" if number == check.order[-2] else "a")
             if number == check.order[0]:
-                anna.press("z")
+                anna.answer("z")
                 anna.page.wait_for_selector("article[data-ready]")
-                assert anna.page.evaluate(PLACES)[0] == first[0]
+                assert [round(number) for number in anna.page.evaluate(PLACES)[0][:2]] == first[0]
                 anna.answer("a")
-        anna.page.goto(anna.link + f"?question={check.questions[check.order[0]].key}")
-        anna.page.wait_for_selector("article[data-ready]")
-        places = anna.page.evaluate(PLACES)
-        assert (places[:4] + places[5:] if stacked else places) == first, "an answered bracket shows what was said, in its place"
         anna.close()
 
 
@@ -244,11 +244,10 @@ def test_the_rest_of_a_sentence_is_answered_at_once(chromium: Any, by_sentence: 
     with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
         anna = BrowserPerson(chromium, next(iter(links.values())))
         anna.page.goto(anna.link + f"?question={check.questions[unit[1]].key}")
-        anna.press("a")
-        anna.page.wait_for_selector(f"article:not([data-key='{check.questions[unit[1]].key}'])")
+        anna.answer("a")
         anna.page.goto(anna.link + f"?question={check.questions[unit[0]].key}")
-        anna.press("8", "Shift+R")
-        anna.page.wait_for_selector(f"article:not([data-key='{check.questions[unit[0]].key}']), .done")
+        anna.press("8")
+        anna.answer("Shift+R")
         assert anna.errors == []
         anna.close()
     verdicts = {judgement.bracket: (judgement.verdict, judgement.tags) for judgement in store.since(0)}
@@ -256,51 +255,23 @@ def test_the_rest_of_a_sentence_is_answered_at_once(chromium: Any, by_sentence: 
     assert verdicts == {check.questions[number].bracket: ("accepted", ()) if number == unit[1] else wrong for number in unit}
 
 
+HASTE = """async () => {
+  const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true }));
+  const key = () => document.querySelector("article").dataset.key;
+  const before = key();
+  press();
+  while (key() === before || document.body.matches(".busy")) await new Promise(requestAnimationFrame);
+  press();
+}"""
+
+
 def test_two_presses_in_haste_judge_one_bracket(chromium: Any, by_sentence: Check, store: Store) -> None:
     with serve_in_thread(Session(by_sentence, store, people_named(["anna"]))) as links:
         anna = BrowserPerson(chromium, next(iter(links.values())))
         anna.page.wait_for_selector("article[data-ready]")
-        before = anna.key
-        anna.page.keyboard.press("a")
-        anna.page.wait_for_selector(f"article:not([data-key='{before}'])")
-        anna.page.wait_for_selector("body:not(.busy)")
-        anna.page.keyboard.press("a")
-        anna.page.wait_for_timeout(400)
-        assert len(store.since(0)) == 1
+        anna.page.wait_for_load_state("networkidle")
+        anna.page.evaluate(HASTE)
         assert "Too fast" in anna.page.inner_text("#status")
+        anna.wait_until_stored()
+        assert len(store.since(0)) == 1
         anna.close()
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"viewport": {"width": 375, "height": 740}, "color_scheme": "dark"}], ids=["wide", "375 dark"]
-)
-def test_axe_finds_no_fault(chromium: Any, by_sentence: Check, tmp_path: Path, axe: str, options: dict[str, Any]) -> None:
-    people = people_named(["anna", "ben", "cleo"])
-    with (
-        Store(tmp_path / "j.sqlite") as store,
-        serve_in_thread(Session(by_sentence, store, people, guidelines="# Ours")) as links,
-    ):
-        # anna has answered everything; ben, and then nobody but the adjudicator, part of it; cleo nothing.
-        said_by_anna = [said(by_sentence, number, "accepted", note="why", tags=("attachment",)) for number in by_sentence.order]
-        first, second = by_sentence.order[:2]
-        said_by_ben = [said(by_sentence, first, "rejected", "ben", correction=True), said(by_sentence, second, "rejected", "ben")]
-        settled = said(by_sentence, first, "accepted", "adjudicator", role="adjudicator", correct_label="NP", correction=True)
-        store.append([*said_by_anna, *said_by_ben, settled], words_of(by_sentence))
-        context = chromium.new_context(bypass_csp=True, **options)
-        page = context.new_page()
-        for person, link in links.items():
-            for name in (*PAGES, *(["agreement"] if person.role == "adjudicator" else [])):
-                page.goto(link + name)
-                assert axe_faults(page, axe) == [], (person.name, name)
-                assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
-        for key, dialog in (("?", "#help"), ("g", "#panel"), ("p", "#editor")):
-            page.goto(links[people[2]])
-            page.wait_for_selector("article[data-ready]")
-            page.keyboard.press(key)
-            page.wait_for_selector(f"{dialog}[open] h1, {dialog}[open] h2")
-            assert axe_faults(page, axe) == [], dialog
-        page.goto(links[people[1]] + f"?question={by_sentence.questions[first].key}")
-        assert axe_faults(page, axe) == [], "an answer changed later"
-        page.goto(next(iter(links.values())) + "nothing")
-        assert axe_faults(page, axe) == [], "message"
-        context.close()

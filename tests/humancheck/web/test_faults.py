@@ -312,3 +312,11 @@ def test_questions_of_a_sentence_stand_together() -> None:
     assert sorted(sentences, key=sentences.index) == sentences
     log = JudgementLog()
     assert log.history(check.questions[0].bracket, Person("annotator", "anna")) == []
+
+
+@pytest.mark.parametrize("seconds", [-5, -0.001, 1e400])
+def test_a_time_that_cannot_be_is_refused(people: dict[str, PageClient], seconds: float) -> None:
+    anna = people["anna"]
+    fields = {"id": "a" * 16, "question": anna.shown(), "verdict": "accepted"}
+    assert anna.post("judge", {**fields, "seconds": seconds})[0] == 400
+    assert anna.post("judge", {**fields, "seconds": 1e6})[0] == 200

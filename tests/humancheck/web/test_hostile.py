@@ -85,7 +85,7 @@ def test_hostile_sentences(store: Store, words: list[str]) -> None:
             page = Tags(client.get(address))
             assert not {tag for tag, _ in page.tags} & {"b>s<", "i", "u", "img", "iframe", "style"}
             scripts = [values for tag, values in page.tags if tag == "script"]
-            assert scripts in ([], *([{"type": "module", "src": f"/static/{name}.js"}] for name in ("check", "judged")))
+            assert scripts in ([], *([{"type": "module", "src": f"/static/{name}.js"}] for name in ("check", "lists")))
             assert not any(attribute.startswith("on") for _, values in page.tags for attribute in values)
             assert not any("style" in values for _, values in page.tags)
             assert not set("\x00\x1b\x7f\u202e\u2066\ufffe\ud800") & set(page.text), (

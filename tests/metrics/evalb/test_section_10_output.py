@@ -219,3 +219,13 @@ def test_debug_2_stops_with_the_error_that_ends_the_run():
     outcome = run("(S (N a) (N b c))", "(S (N a))", "DEBUG 2\nMAX_ERROR -1\n")
     assert outcome.lines[3:] == ["label=S, word=, wid=0", "label=N, word=a, wid=0", "label=N, word=b, wid=1"]
     assert outcome.code == 1
+
+
+def test_debug_2_says_that_the_text_of_an_unclosed_bracket_is_ours():
+    gold, test = "(S (A (N a) (N b)) (N c)", "(S (N a) (X (N b) (N c)))"
+    outcome = run(gold, test, "DEBUG 2\n")
+    assert "  BRACKET[0--2]:  (A (N a) (N b)) (N c)" in outcome.lines
+    assert (
+        b"treegauge: line 1: a traced bracket without its closing bracket; EVALB's own trace is undefined here\n" in outcome.stderr
+    )
+    assert b"treegauge" not in run(gold, test, "DEBUG 1\n").stderr + run(gold + ")", test, "DEBUG 2\n").stderr

@@ -28,6 +28,7 @@ from treegauge.grammar.latent.latent_grammar import (
 )
 from treegauge.grammar.latent.rule_rows import INNER, PHRASE, TAG, BaseGrammar, Int64, RuleRows, offsets
 from treegauge.grammar.lexicon import UNKNOWN
+from treegauge.grammar.training_sentences import UInt64, stored_hashes
 from treegauge.io.archive import read_archive, write_archive
 
 SCHEMA = "treegauge-latent"
@@ -86,7 +87,7 @@ def _first_of(base: BaseGrammar, symbol: Int64, to: Int64) -> Int64:
 @dataclass(frozen=True, eq=False)
 class LatentModel:
     """Grammars over one base grammar and one table of words. ``trained_on`` is the SHA-256 of the training trees, ``notes`` is a
-    record of the training."""
+    record of the training, and ``sentences`` are the hashes of the training sentences, empty if unknown."""
 
     base: BaseGrammar
     table: WordTable
@@ -94,12 +95,13 @@ class LatentModel:
     settings: ParseSettings = field(default_factory=ParseSettings)
     trained_on: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sentences: UInt64 = field(default_factory=lambda: np.zeros(0, np.uint64))
     derived: dict[object, Any] = field(default_factory=dict[object, Any])
     """A cache of tables that parsing computes from the model."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the model without its cache; a worker process fills its own."""
-        return LatentModel, (self.base, self.table, self.grammars, self.settings, self.trained_on, dict(self.notes))
+        return LatentModel, (self.base, self.table, self.grammars, self.settings, self.trained_on, dict(self.notes), self.sentences)
 
     @property
     def rounds(self) -> int:
@@ -161,7 +163,7 @@ def save_latent(model: LatentModel, path: str | Path) -> None:
         "trained_on": model.trained_on,
         "notes": dict(model.notes),
     }
-    arrays: dict[str, NDArray[Any]] = {"kind": base.kind, "binary": base.binary, "unary": base.unary}
+    arrays: dict[str, NDArray[Any]] = {"kind": base.kind, "binary": base.binary, "unary": base.unary, "sentences": model.sentences}
     for name in ("count", "pair_tag", "pair_word", "pair_count", "parent", "signature", "rare_pair", "rare_signature"):
         arrays[name] = getattr(table, name)
     for number, grammar in enumerate(model.grammars):
@@ -240,8 +242,9 @@ def _model(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> L
     if not grammars or [grammar.rounds for grammar in grammars] != rounds:
         raise ValueError("the grammars do not have the stated numbers of rounds")
     return LatentModel(
-        base, table, grammars, settings_from(document["settings"]), str(document["trained_on"]), dict(document["notes"])
-    )
+        base, table, grammars, settings_from(document["settings"]), str(document["trained_on"]), dict(document["notes"]),
+        stored_hashes(arrays),
+    )  # fmt: skip
 
 
 def settings_document(settings: ParseSettings) -> dict[str, Any]:

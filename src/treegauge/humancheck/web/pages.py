@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,6 +21,8 @@ from treegauge.humancheck.results import (
     STATES,
     States,
     SystemMeasures,
+    agreement_by_label,
+    confusion_tables,
     estimate,
     find_agreement,
     find_results,
@@ -36,9 +40,51 @@ KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact
 _MOST_LISTED = 5000
 _MOST_LABELS = 60
 _MOST_EXAMPLES = 4
+_MOST_UPCOMING, _MOST_PINNED, _MOST_SENTENCES = 20, 10, 100
 _AROUND = 8
 # Control characters and halves of surrogate pairs, which no page may contain, and characters that change the direction of text.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+
+SHOWS = ("all", "open", "with my answers", "disagreed")
+_STATE_NAMES = ("open", *STATES)
+
+
+class _BracketState(NamedTuple):
+    """A bracket in the list of sentences: the key of its question, its label, a person's answer, and whether people disagree."""
+
+    key: str
+    label: str
+    state: str
+    is_disputed: bool
+
+
+class _Sentence(NamedTuple):
+    """A sentence in the list: its number in the treebank, its words (all, and some), and its brackets."""
+
+    number: int
+    text: str
+    words: str
+    brackets: list[_BracketState]
+
+    @property
+    def answered(self) -> int:
+        return sum(bracket.state not in ("open", "skipped") for bracket in self.brackets)
+
+    @property
+    def key(self) -> str:
+        """The first open question, or else the first."""
+        return next((one.key for one in self.brackets if one.state in ("open", "skipped")), self.brackets[0].key)
+
+    def fits(self, show: str, label: str, search: str) -> bool:
+        """Whether some bracket is to be shown, with the label if one is wanted, and the words or the number are as searched for."""
+        brackets = [bracket for bracket in self.brackets if not label or bracket.label == label]
+        if show == "disagreed":
+            brackets = [bracket for bracket in brackets if bracket.is_disputed]
+        elif show in SHOWS[1:]:
+            brackets = [one for one in brackets if (one.state in ("open", "skipped")) == (show == "open")]
+        text = search.strip().lower()
+        return bool(brackets) and (text.lstrip("#") == str(self.number) or text in self.text.lower())
 
 
 class Pages:
@@ -97,7 +143,7 @@ class Pages:
         session = self.session
         worklist = session.worklists[person]
         number = session.check.number[question.bracket]
-        upcoming = worklist.next(besides=number)
+        upcoming = islice((other for other in worklist.upcoming() if other != number), _MOST_UPCOMING)
         blind = session.is_blind(person, question)
         own = session.log.current(question.bracket, person)
         return self.render(
@@ -107,7 +153,8 @@ class Pages:
             blind=blind,
             whole=whole,
             kind=KINDS_IN_WORDS[question.kind],
-            after="" if upcoming is None else session.check.questions[upcoming].key,
+            upcoming=[session.check.questions[other].key for other in upcoming],
+            words=excerpt(question.words, _MOST_PINNED),
             own=own if own is not None and own.verdict != "skipped" else None,
             earlier=[one for one in session.log.history(question.bracket, person) if one is not own and one.verdict != "skipped"],
             draft=self._draft(person, question),
@@ -122,9 +169,8 @@ class Pages:
         if not check.plan.by_sentence or number not in check.unit_of:
             return []
         wanted = set(self.session.worklists[person].questions().tolist()) | {number}
-        names = dict(enumerate(("open", *STATES)))
         return [
-            {"question": one, "words": excerpt(one.words, 4), "state": names[states[other]], "is_current": other == number}
+            {"question": one, "words": excerpt(one.words, 4), "state": _STATE_NAMES[states[other]], "is_current": other == number}
             for other in check.units[check.unit_of[number]]
             if other in wanted
             for one in (check.questions[other],)
@@ -156,6 +202,39 @@ class Pages:
             "after": " ".join(list(after) + (["…"] if span.end + _AROUND < len(span.words) else [])),
         }
 
+    def sentences(self, person: Person, show: str, label: str, search: str, page: int) -> str:
+        """A list of all sentences of a person's worklist (the adjudicator: of the check): those that fit, some at a time."""
+        found = [one for one in self._sentences(person) if one.fits(show, label, search)]
+        first = min(max(page - 1, 0), max(len(found) - 1, 0) // _MOST_SENTENCES) * _MOST_SENTENCES
+        labels = sorted({bracket.label for one in self._sentences(person) for bracket in one.brackets})
+        return self.render(
+            "sentences.html",
+            person=person,
+            sentences=found[first : first + _MOST_SENTENCES],
+            n_found=len(found),
+            first=first,
+            page=first // _MOST_SENTENCES + 1,
+            pages=-(-len(found) // _MOST_SENTENCES),
+            labels=labels,
+            chosen={"show": show, "label": label, "search": search},
+            shows=SHOWS if person.role == "adjudicator" else SHOWS[:3],
+        )
+
+    def _sentences(self, person: Person) -> Iterator[_Sentence]:
+        """The sentences of a person's worklist, in the order of the treebank."""
+        check, log, states = self.session.check, self.session.log, self.session.worklists[person].states
+        own = person.role == "annotator"
+        wanted = set(self.session.worklists[person].questions().tolist() if own else check.order)
+        units = [[number for number in unit if number in wanted] for unit in check.units]
+        for unit in sorted(filter(None, units), key=lambda unit: check.questions[unit[0]].occurrences[0].sentence):
+            questions = [check.questions[number] for number in unit]
+            brackets = [
+                _BracketState(one.key, one.bracket.label, _STATE_NAMES[states[number]], not own and log.is_disputed(one.bracket))
+                for number, one in zip(unit, questions, strict=True)
+            ]
+            words = questions[0].span.words
+            yield _Sentence(questions[0].occurrences[0].sentence + 1, " ".join(words), excerpt(words, 40), brackets)
+
     def agreement(self, person: Person) -> str:
         """The agreement of the annotators, and every bracket that one accepts and another rejects."""
         session = self.session
@@ -167,15 +246,24 @@ class Pages:
                 ruling = session.log.ruling(question.bracket)
                 opinions = session.log.opinions(question.bracket)
                 disputes.append({"question": question, "words": excerpt(question.words), "opinions": opinions, "ruling": ruling})
-        table = find_agreement(session.check, session.log)
-        return self.render("agreement.html", person=person, table=table, disputes=disputes)
+        check, log = session.check, session.log
+        return self.render(
+            "agreement.html",
+            person=person,
+            table=find_agreement(check, log),
+            by_label=agreement_by_label(check, log),
+            confusions=confusion_tables(check, log),
+            disputes=disputes,
+            labels=sorted({one["question"].bracket.label for one in disputes}),
+        )
 
     def last(self, person: Person) -> str:
         """The person's last answer, with the button that undoes it."""
         judgement = self.session.worklists[person].last_judgement()
         if judgement is None:
             return ""
-        return self.render("last.html", fresh_id=secrets.token_hex(16), **self._describe(judgement))
+        together = len(self.session.given_together(judgement))
+        return self.render("last.html", fresh_id=secrets.token_hex(16), together=together, **self._describe(judgement))
 
     def _describe(self, judgement: Judgement) -> dict[str, Any]:
         question = self.session.check.questions[self.session.check.number[judgement.bracket]]
@@ -238,9 +326,9 @@ class Pages:
         ]
         return self.render("results.html", person=person, tables=tables, people=people, people_columns=_PROGRESS_COLUMNS)
 
-    def message(self, title: str, text: str) -> str:
-        """A page with nothing but a message."""
-        return self.render("message.html", title=title, text=text)
+    def message(self, title: str, text: str, script: str = "") -> str:
+        """A page with nothing but a message and, if named, a script that may lead on."""
+        return self.render("message.html", title=title, text=text, script=script)
 
 
 _PROGRESS_COLUMNS = ("annotator", "judged", "left", "accepted", "rejected", "unsure", "skipped")

@@ -12,9 +12,11 @@ The URLs answer with HTML for people and JSON for the page's script; all but the
 ``GET  .../measures``      the twelve measures so far
 ``GET  .../guidelines``    what to accept and what to reject, with examples
 ``GET  .../judged``        one's own judgements; ``.../export.csv`` and ``.../export.jsonl``: as files
-``GET  .../results``       the paper's tables; ``.../agreement``: agreement and disagreements
+``GET  .../sentences``     all sentences (``?show=open&label=NP&search=words&page=2``)
+``GET  .../results``       the paper's tables; ``.../agreement``: agreement and disagreements; ``.../agreement.csv``: all verdicts
 ``POST .../judge``         store an answer (JSON from the script, a form without it)
 ``POST .../undo``          withdraw one
+``GET  /q/KEY``            leads on to a question by the link that the browser opened last: an address without a token
 ``GET  /static/NAME``      the style sheet, the scripts, the icon
 =========================  ======================================================================================
 """
@@ -23,9 +25,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import hashlib
 import html
 import json
 import re
+import signal
 import socket
 import ssl
 import tempfile
@@ -41,6 +45,8 @@ from urllib.parse import parse_qsl, quote
 import h11
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -49,10 +55,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from treegauge.errors import RequestError, TreegaugeError, UsageError
 from treegauge.humancheck.judgements import Person
 from treegauge.humancheck.questions import Question
+from treegauge.humancheck.results import verdict_table
 from treegauge.humancheck.session import Answer, Session
 from treegauge.humancheck.web.pages import Pages
+from treegauge.humancheck.web.pictures import Toggled
 from treegauge.humancheck.web.security import Guard, HostRule, Links, check_address
 from treegauge.humancheck.web.views import TreeEditor
+from treegauge.tables import plain, render
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -111,6 +120,7 @@ class _App:
         self.editing = TreeEditor(session, self.pages.render)
         # Only these files are served, by name: no path can lead out of the folder.
         self.static = {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _TYPES}
+        self.tags = {name: f'"{hashlib.sha256(content).hexdigest()[:16]}"' for name, content in self.static.items()}
 
     def starlette(self) -> Starlette:
         below = {
@@ -122,17 +132,23 @@ class _App:
             "guidelines": self.fresh(self.pages.guidelines),
             "judged": self.fresh(self.pages.judgement_list),
             "export.{form}": self.export,
+            "sentences": self.sentences,
             "results": self.fresh(self.pages.results),
             "agreement": self.agreement,
+            "agreement.csv": self.agreement,
         }
         routes = [
             Route("/static/{name}", self.static_file),
+            Route("/q/{key}", self.way_in),
             *(Route(f"/t/{{token}}/{path}", self.for_person(handler)) for path, handler in below.items()),
             Route("/t/{token}/edit/{key}", self.for_person(self.edit), methods=["POST"]),
             Route("/t/{token}/judge", self.for_person(self.judge), methods=["POST"]),
             Route("/t/{token}/undo", self.for_person(self.undo), methods=["POST"]),
         ]
-        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers={404: self.not_found, 405: self.not_found})
+        handlers = {404: self.not_found, 405: self.not_found}
+        # Pages hold no secret that their compressed size could reveal: tokens are in addresses only.
+        compress = [Middleware(GZipMiddleware, minimum_size=500, compresslevel=6)]
+        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers, middleware=compress)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncGenerator[None]:
@@ -167,7 +183,14 @@ class _App:
         name: str = request.path_params["name"]
         if name not in self.static:
             return Response("no such file", 404, media_type="text/plain")
-        return Response(self.static[name], media_type=_TYPES[Path(name).suffix], headers={"cache-control": "no-cache"})
+        headers = {"cache-control": "no-cache", "etag": self.tags[name]}
+        if request.headers.get("if-none-match") == self.tags[name]:
+            return Response(status_code=304, headers=headers)
+        return Response(self.static[name], media_type=_TYPES[Path(name).suffix], headers=headers)
+
+    async def way_in(self, request: Request) -> Response:
+        text = "A link to a bracket works in a browser in which you have opened your own link before."
+        return HTMLResponse(self.pages.message("Open your own link first", text, script="way_in.js"))
 
     async def page(self, request: Request, person: Person) -> Response:
         await self.session.refresh()
@@ -206,9 +229,9 @@ class _App:
         if self.session.blind and person.role == "annotator":
             raise RequestError("In a blind check only the adjudicator can export the treebank.", 403)
         await self.session.refresh()
-        text = await asyncio.to_thread(self.session.export_corrected, person, form)
+        content = await asyncio.to_thread(self.session.export_corrected, person, form)
         name = f'attachment; filename="corrected.{form}"'
-        return Response(text.encode("utf-8", "replace"), media_type="text/plain", headers={"content-disposition": name})
+        return Response(content, media_type="text/plain", headers={"content-disposition": name})
 
     async def measures(self, request: Request, person: Person) -> Response:
         return HTMLResponse(self.pages.measures(person))
@@ -235,7 +258,17 @@ class _App:
         if person.role != "adjudicator":
             raise RequestError("Agreement is shown to the adjudicator, so that annotators judge independently.", 403)
         await self.session.refresh()
+        if request.url.path.endswith(".csv"):
+            table = verdict_table(self.session.check, self.session.log)
+            headers = {"content-disposition": 'attachment; filename="agreement.csv"'}
+            return Response(render(table, "csv") + "\n", media_type="text/csv", headers=headers)
         return HTMLResponse(self.pages.agreement(person))
+
+    async def sentences(self, request: Request, person: Person) -> Response:
+        await self.session.refresh()
+        show, label, search, page = (request.query_params.get(name, "") for name in ("show", "label", "search", "page"))
+        number = int(page) if re.fullmatch(r"\d{1,6}", page) else 1
+        return HTMLResponse(self.pages.sentences(person, show, label[:100], search[:200], number))
 
     async def judge(self, request: Request, person: Person) -> Response:
         submission = await _read_submission(request)
@@ -266,14 +299,15 @@ class _App:
         if submission.by_form:
             return RedirectResponse(f"./?question={key}" if key else "./", 303)
         progress = worklist.progress()
-        fields = progress._asdict() | {"left": progress.left, "judged": progress.judged, "text": str(progress)}
+        fields = plain(progress._asdict()) | {"left": progress.left, "judged": progress.judged, "text": str(progress)}
         return JSONResponse({"next": key, "last": self.pages.last(person), "progress": fields})
 
 
 def _view_options(request: Request) -> dict[str, Any]:
     """The options of :func:`~treegauge.humancheck.web.views.question_view` in a request."""
     query = request.query_params
-    toggled = tuple(frozenset(int(number) for number in re.findall(r"\d{1,6}", query.get(name, ""))) for name in ("fold1", "fold2"))
+    changes = [re.findall(r"(d?)(\d{1,6})", query.get(name, "")) for name in ("fold1", "fold2")]
+    toggled = [Toggled(*(frozenset(int(at) for kind, at in one if kind == wanted) for wanted in ("", "d"))) for one in changes]
     return {"whole": query.get("whole") == "yes", "system": query.get("system", ""), "toggled": toggled}
 
 
@@ -346,6 +380,7 @@ def links_to(
 ) -> tuple[Links, dict[Person, str]]:
     """The tokens of all people, and the links to give them."""
     links = Links(session.store.secret(renew=renew), session.people, _LinkNumbers(session))
+    session.store.add_people(session.people)
     port = listening.getsockname()[1]
     name = next(iter(address.names), socket.gethostname() if address.host in ("0.0.0.0", "::") else address.host)
     host = f"[{name}]" if ":" in name else name
@@ -399,6 +434,25 @@ class _TimedProtocol(H11Protocol):
             self.transport.close()
 
 
+class _Server(uvicorn.Server):
+    """A server that SIGHUP stops as Ctrl-C and SIGTERM do: after all answers received are stored."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        hang_up = getattr(signal, "SIGHUP", None)
+        is_main = threading.current_thread() is threading.main_thread()
+        with super().capture_signals():
+            # A hang-up that is ignored (nohup) stays ignored.
+            if hang_up is None or not is_main or signal.getsignal(hang_up) is signal.SIG_IGN:
+                yield
+                return
+            before = signal.signal(hang_up, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(hang_up, before)
+
+
 def make_server(app: Guard, address: Address | None = None) -> uvicorn.Server:
     """The server of an application."""
     address = address or Address()
@@ -421,7 +475,7 @@ def make_server(app: Guard, address: Address | None = None) -> uvicorn.Server:
         config.load()
     except (OSError, ssl.SSLError) as error:
         raise UsageError(f"certificate {address.certificate}: {error.strerror or error}") from None
-    return uvicorn.Server(config)
+    return _Server(config)
 
 
 def serve(
@@ -438,7 +492,7 @@ def serve(
         hosts = HostRule(remote=address.allow_remote, names=address.names)
         server = make_server(page_app(session, links, hosts, report, base=address.base), address)
         announce(addresses)
-        # Ctrl-C is the usual way to stop the server.
+        # Ctrl-C is the usual way to stop the server; SIGTERM and SIGHUP are as good.
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
 

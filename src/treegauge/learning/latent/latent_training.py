@@ -14,30 +14,25 @@ rounds that a single grammar does not gain from.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-import os
-import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import ModelError, TreegaugeError, UsageError
+from treegauge.errors import TreegaugeError, UsageError
 from treegauge.grammar.latent.latent_grammar import LatentCounts, LatentSmoothing, LexiconSmoothing
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings, as_stored, settings_document, settings_from
 from treegauge.grammar.latent.rule_rows import RuleRows
-from treegauge.io.archive import read_archive, refuse_other_run, write_archive
-from treegauge.io.writing import write_bytes
+from treegauge.grammar.training_sentences import STEPS, sentence_hashes
+from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.learning.latent.treebank_em import (
     SCHEDULE,
-    STEPS,
     Schedule,
     TrainingState,
     TreebankArrays,
@@ -194,78 +189,24 @@ def from_document(document: Mapping[str, Any]) -> TunedTraining:
     )
 
 
-Choice = TypeVar("Choice")
-
-SCHEMA = "treegauge-training"
-VERSION = 1
-_PLAN, _CHOICE = "plan.json", "chosen.json"
-_OURS = re.compile(r"plan\.json|chosen\.json|.+\.state|\..+\.part\..+")
-"""The names of the files in a checkpoint folder."""
-
-
-class Checkpoints:
-    """The checkpoint folder of one run; without a folder nothing is saved. ``plan`` holds everything that determines the result."""
-
-    def __init__(self, folder: str | Path | None, plan: Mapping[str, Any], *, resume: bool) -> None:
-        self.folder = None if folder is None else Path(folder)
-        if resume and (self.folder is None or not (self.folder / _PLAN).is_file()):
-            raise UsageError(f"{self.folder}: no checkpoint there to resume from; start without resume=True")
-        if self.folder is None:
-            return
-        if resume:
-            refuse_other_run(self.folder, _read(self.folder / _PLAN, dict[str, Any]), plan)
-            return
-        self.remove()
-        self.folder.mkdir(parents=True)
-        write_bytes(json.dumps(dict(plan), indent=1).encode(), self.folder / _PLAN)
-
-    def remove(self) -> None:
-        """Delete the folder; a folder that contains anything else is an error."""
-        if self.folder is None or not self.folder.exists():
-            return
-        if not (self.folder / _PLAN).is_file() or not all(_OURS.fullmatch(name) for name in os.listdir(self.folder)):
-            raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder by checkpoint=...")
-        shutil.rmtree(self.folder)
+class Checkpoints(CheckpointFolder):
+    """The checkpoint folder of one run, with the state of each grammar."""
 
     def save(self, name: str, state: TrainingState, history: list[list[float]]) -> None:
         """Save the state of a grammar, and its log likelihoods so far, one list per round."""
-        if self.folder is None:
-            return
-        document = {"schema": SCHEMA, "version": VERSION, "round": state.round, "iteration": state.iteration, "history": history}
-        write_archive(self.folder / f"{name}.state", document, _arrays(state), compress=False)
+        self.write_state(name, {"round": state.round, "iteration": state.iteration, "history": history}, _arrays(state))
 
     def load(self, name: str) -> tuple[TrainingState, list[list[float]]] | None:
         """The state and log likelihoods saved under a name, if any."""
-        if self.folder is None or not os.path.exists(path := self.folder / f"{name}.state"):
-            return None
-        document, arrays = read_archive(path, SCHEMA, VERSION)
-        try:
-            up = tuple(arrays[f"up{r}"] for r in range(sum(key.startswith("up") for key in arrays)))
-            counts = LatentCounts(arrays["sizes"], _rows(arrays, "binary"), _rows(arrays, "unary"), arrays["root"], arrays["pair"])
-            return TrainingState(int(document["round"]), int(document["iteration"]), counts, up), [
-                list(map(float, h)) for h in document["history"]
-            ]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
-
-    def save_choice(self, chosen: Mapping[str, Any]) -> None:
-        """Save the settings that were chosen."""
-        if self.folder is not None:
-            write_bytes(json.dumps(dict(chosen)).encode(), self.folder / _CHOICE)
-
-    def load_choice(self, made_of: Callable[[dict[str, Any]], Choice]) -> Choice | None:
-        """The settings that were chosen, if saved; ``made_of`` makes them from plain data."""
-        if self.folder is None or not (self.folder / _CHOICE).is_file():
-            return None
-        return _read(self.folder / _CHOICE, made_of)
+        return self.read_state(name, _state_and_history)
 
 
-def _read(path: Path, made_of: Callable[[dict[str, Any]], Choice]) -> Choice:
-    try:
-        return made_of(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        advice = "The checkpoint is damaged; start again (without resume=True)."
-        raise ModelError(f"not a readable checkpoint ({type(error).__name__}: {error})", path=str(path), advice=advice) from None
+def _state_and_history(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> tuple[TrainingState, list[list[float]]]:
+    """The inverse of :meth:`Checkpoints.save`."""
+    up = tuple(arrays[f"up{r}"] for r in range(sum(key.startswith("up") for key in arrays)))
+    counts = LatentCounts(arrays["sizes"], _rows(arrays, "binary"), _rows(arrays, "unary"), arrays["root"], arrays["pair"])
+    history = [list(map(float, each)) for each in document["history"]]
+    return TrainingState(int(document["round"]), int(document["iteration"]), counts, up), history
 
 
 def _arrays(state: TrainingState) -> dict[str, NDArray[Any]]:
@@ -356,7 +297,7 @@ def train_latent(
     on_try: Callable[[Trial], None] = lambda _: None,
     save: Callable[[LatentModel], None] = lambda _: None,
 ) -> LatentModel:
-    """Train a model on trees, after normalising them by :data:`~treegauge.learning.latent.treebank_em.STEPS`.
+    """Train a model on trees, after normalising them by :data:`~treegauge.grammar.training_sentences.STEPS`.
 
     The state is written to the folder ``checkpoint`` before each call of ``on_iteration``; ``resume`` continues from it and gives
     the same model as an uninterrupted run. The folder is removed at the end, after ``save`` was called with the model. ``on_try``
@@ -381,7 +322,7 @@ def train_latent(
         "tried": [list(each) for each in chosen.tried],
         "log_likelihood": run.histories("grammar", settings.grammars),
     }
-    model = LatentModel(arrays.base, arrays.table, grammars, chosen.settings, digest, notes)
+    model = LatentModel(arrays.base, arrays.table, grammars, chosen.settings, digest, notes, sentence_hashes(trees))
     save(model)
     checkpoints.remove()
     return model

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compilation import Floats, Ints, inline, kernel
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import UsageError
 from treegauge.grammar.latent.latent_grammar import (
     LatentCounts,
     LatentSmoothing,
@@ -55,13 +55,9 @@ from treegauge.grammar.latent.rule_rows import (
     split_rows,
     sum_by_index,
 )
-from treegauge.grammar.tree_counts import refuse_gaps
-from treegauge.normalise import ROOT_LABELS, pipeline
+from treegauge.grammar.training_sentences import training_trees
 from treegauge.parsing.chart_layout import add_multiple, dot_in_order
 from treegauge.trees.tree import Child, Tree
-
-STEPS = "traces,functions,features,root,redundant"
-"""The normalisation steps that trees go through before they are counted."""
 
 LEXICAL, UNARY, BINARY = 0, 1, 2
 
@@ -178,7 +174,7 @@ def _chain(node: Tree) -> tuple[Tree, tuple[str, ...]]:
 
 
 def treebank_arrays(trees: Iterable[Tree]) -> TreebankArrays:
-    """The arrays of trees normalised by :data:`STEPS`; trees that become empty are left out.
+    """The arrays of trees normalised for training; trees that become empty are left out.
 
     >>> made = treebank_arrays([Tree.parse("(TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBD sat))))")])
     >>> [made.base.title(s) for s in range(made.base.size)]
@@ -186,21 +182,10 @@ def treebank_arrays(trees: Iterable[Tree]) -> TreebankArrays:
     >>> made.base.binary.tolist(), made.base.unary.tolist(), made.base.root
     ([[3, 5, 6], [0, 4, 3], [2, 0, 1]], [[1, 7]], 'TOP')
     """
-    builder, steps = _Builder(), pipeline(STEPS)
-    roots: Counter[str] = Counter()
-    initial: Counter[str] = Counter()
-    for number, tree in enumerate(trees, start=1):
-        made = steps(tree)
-        if made is None or not made.width:
-            continue
-        refuse_gaps(made, number)
-        roots[tree.label if tree.label in ROOT_LABELS else "-"] += 1
-        builder.add(made)
-        initial[made.words[0]] += 1
-    if not builder.tokens:
-        raise MismatchError("there is no tree with words to train on")
-    (root, _), *_ = roots.most_common(1)
-    return _arrays(builder, initial, None if root == "-" else root)
+    builder, (given, root) = _Builder(), training_trees(trees)
+    for tree in given:
+        builder.add(tree)
+    return _arrays(builder, Counter(tree.words[0] for tree in given), root)
 
 
 def _arrays(builder: _Builder, initial: Mapping[str, int], root: str | None) -> TreebankArrays:

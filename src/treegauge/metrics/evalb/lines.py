@@ -167,8 +167,8 @@ class EvalbSentence:
     endless: bool = False
 
     def text(self, bracket: int) -> bytes:
-        """The text between a bracket's label and its closing bracket, as a C string."""
-        end = self.closed[bracket] if self.closed[bracket] != UNCLOSED else len(self.line)
+        """The text between a bracket's label and its closing bracket, or the end of the line, as a C string."""
+        end = self.closed[bracket] if self.closed[bracket] != UNCLOSED else len(self.line.rstrip(b"\r\n"))
         return self.line[self.opened[bracket] : end].partition(b"\0")[0]
 
 
@@ -393,6 +393,6 @@ def parameter_remarks(parameters: Parameters) -> tuple[bytes, ...]:
     return tuple(remarks)
 
 
-def text_remark(number: int) -> bytes:
-    """The remark on a bracket whose text overflows the buffer of the DEBUG 2 trace."""
-    return b"line %d: a traced bracket of more than %d bytes; EVALB's own trace is undefined here" % (number, TEXT)
+def trace_remark(number: int, what: bytes = b"of more than %d bytes" % TEXT) -> bytes:
+    """The remark on a bracket whose text EVALB has no room for, or no end, in the DEBUG 2 trace."""
+    return b"line %d: a traced bracket %s; EVALB's own trace is undefined here" % (number, what)

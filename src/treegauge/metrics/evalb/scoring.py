@@ -357,7 +357,9 @@ class Scorer:
                 for text in trace_brackets(gold, sides[0], test, sides[1], self._rules):
                     log.trace(text)
                     if len(text) > limits.TEXT:
-                        log.remarks.append(limits.text_remark(number))
+                        log.remarks.append(limits.trace_remark(number))
+                if limits.UNCLOSED in (*gold.closed, *test.closed):
+                    log.remarks.append(limits.trace_remark(number, b"without its closing bracket"))
             else:
                 # There is a line for each pair of brackets; beyond EVALB's own limit that would only fill the disk.
                 log.remarks.append(b"line %d: too many brackets for the DEBUG 2 trace, which is left out" % number)

@@ -46,8 +46,8 @@ from treegauge.parsing.latent.latent_parts import (
     tags_below_chains,
 )
 from treegauge.parsing.latent.passes import ANY_TAG, Pass, Words, base_words, run_passes
-from treegauge.parsing.posterior_view import DUMMY, AnyOrder, Best, Constituent, CountedParts, Parse, PosteriorView, SpanLabels
-from treegauge.trees.tree import Child, Tree
+from treegauge.parsing.posterior_view import AnyOrder, Best, Constituent, CountedParts, Parse, PosteriorView, SpanLabels
+from treegauge.trees.tree import Tree
 
 MOST_WORDS = 400
 """The longest sentence: the chart of a longer one would fill a gigabyte."""
@@ -162,11 +162,10 @@ class LatentForest(PosteriorView):
         own, tags = self.posteriors.tag[position], self.model.base.tags
         return [(tags[T] or None, float(own[T])) for T in np.argsort(-own, kind="stable").tolist() if own[T] > 0]
 
-    def rooted(self, nodes: list[Child]) -> Tree:
-        """The tree with these topmost nodes, below the treebank's root if it has one."""
-        root = self.model.base.root
-        whole = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else Tree(root or DUMMY, nodes)
-        return whole if root in (None, whole.label) else Tree(root, [whole])
+    @property
+    def treebank_root(self) -> str | None:
+        """The treebank's root."""
+        return self.model.base.root
 
     def best_parse(self, parts: CountedParts) -> Best:
         """The parse that is left whose parts have the largest sum of worths."""

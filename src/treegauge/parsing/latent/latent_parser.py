@@ -14,8 +14,9 @@ from treegauge.grammar.latent.latent_model import LatentModel
 from treegauge.parsing.latent.latent_forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.passes import base_words
 from treegauge.parsing.objectives import check_objective
-from treegauge.parsing.parser import FALLBACK, ParsedSentence, Sentence, SentenceParser, fallback, mark_fallback
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.parsing.parser import FALLBACK, ParsedSentence, Sentence, SentenceParser, fallback, mark_fallback, with_tags
+from treegauge.parsing.spellings import Spellings
+from treegauge.trees.tree import Child, Tree
 
 DEFAULT = "labelled-precision-recall"
 
@@ -40,6 +41,18 @@ class LatentParser(SentenceParser):
         """Raise an error for an unknown objective or option before the first sentence is parsed."""
         check_objective(self.objective, self.options)
 
+    @property
+    def spellings(self) -> Spellings:
+        """The words that the model has seen."""
+        if "spellings" not in self.model.derived:
+            self.model.derived["spellings"] = Spellings(self.model.table.words)
+        return self.model.derived["spellings"]
+
+    @property
+    def phrase_labels(self) -> frozenset[str]:
+        """The labels of phrases, not of words, that its trees can have."""
+        return frozenset(self.model.base.labels)
+
     def without_pruning(self) -> LatentParser:
         """The same parser with pruning turned off."""
         return replace(self, exact=True)
@@ -47,7 +60,7 @@ class LatentParser(SentenceParser):
     def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence, or the fallback if it has no parse or too many words for a chart."""
         try:
-            forest = self._forest(sentence)
+            forest = self.view(sentence)
             if not forest.has_parse:
                 return ParsedSentence(sentence, self._parse_pieces(forest, sentence), math.nan, -math.inf, True)
         except TooLong:
@@ -56,27 +69,19 @@ class LatentParser(SentenceParser):
             return self.too_long(sentence)
         return self.parsed(forest, forest.argmax(self.objective, **self.options), sentence, forest.log_partition)
 
-    def _forest(self, sentence: Sentence) -> LatentForest:
+    def view(self, sentence: Sentence) -> LatentForest:
+        """The parses of a sentence that pruning leaves."""
         tags = None
         if self.gold_tags:
             if sentence.tags is None:
                 raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
             known = set(self.model.base.tags)
             tags = [{tag} if tag in known else None for tag in sentence.tags]
-        return LatentForest(self.model, sentence.words, tags=tags, exact=self.exact)
+        return LatentForest(self.model, self.spellings(sentence.words), tags=tags, exact=self.exact)
 
     def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
         """The tree with the sentence's own tags if these are to be kept, even tags unknown to the model."""
-        if not self.gold_tags or sentence.tags is None:
-            return tree
-        tags = iter(sentence.tags)
-
-        def make(node: Tree, children: list[Child]) -> list[Child]:
-            return [Tree(next(tags), children) if node.is_preterminal else node.replace(children=children)]
-
-        made = rebuild(tree, make)
-        assert made is not None
-        return made
+        return with_tags(tree, sentence.tags) if self.gold_tags and sentence.tags is not None else tree
 
     def _parse_pieces(self, forest: LatentForest, sentence: Sentence) -> Tree:
         """The fewest pieces of the sentence that have a parse each, under one root; a word without a parse is below its tag."""
@@ -101,10 +106,10 @@ class LatentParser(SentenceParser):
     def _piece(self, sentence: Sentence, s: int, t: int) -> list[Child]:
         tags = sentence.tags[s:t] if sentence.tags is not None else None
         part = Sentence(sentence.words[s:t], tags)
-        forest = self._forest(part)
+        forest = self.view(part)
         if not forest.has_parse:
             return [Tree(tag, [word]) for tag, word in zip(tags or self._likely_tags(part), part.words, strict=True)]
-        tree = self.output_tree(forest.argmax(self.objective, **self.options).tree, part)
+        tree = self.shown_tree(forest.argmax(self.objective, **self.options).tree, part)
         return list(tree.children) if tree.label == self.model.base.root else [tree]
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
@@ -115,7 +120,7 @@ class LatentParser(SentenceParser):
     def _likely_tags(self, sentence: Sentence) -> list[str]:
         """The likeliest tag of each word, regardless of context."""
         base, level = self.model.base, self.model.base_level
-        rows = base_words(word_columns(self.model, sentence.words), level, base.is_tag, 0.0)
+        rows = base_words(word_columns(self.model, self.spellings(sentence.words)), level, base.is_tag, 0.0)
         total = np.zeros(base.size)
         total[base.is_tag] = level.emissions.total
         return [base.names[int(tag)] or "X" for tag in (rows * total).argmax(axis=1)]

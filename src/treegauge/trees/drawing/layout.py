@@ -8,7 +8,7 @@ With crossing branches the words keep their order, and each phrase stands over t
 neither its label nor the line to its children runs into those of another phrase: lines cross at right angles only, and run behind
 a label only where that cannot be avoided.
 
-A large tree stays readable if some nodes are folded: drawn closed, as a roof over their words.
+A large tree stays readable if some nodes are folded, drawn closed as a roof over their words, or hidden, drawn as dots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from treegauge.trees.tree import Child, Tree
 _LONGEST_ROOF = 30
 _WORDS_OF_LONG_ROOF = 3
 
-ItemKind = Literal["phrase", "tag", "word", "empty", "folded", "roof"]
+ItemKind = Literal["phrase", "tag", "word", "empty", "folded", "roof", "dots"]
 
 
 class Item(NamedTuple):
@@ -33,7 +33,7 @@ class Item(NamedTuple):
 
     ``number`` is the node's id in pre-order, or the position of the (first) word; ``parent`` is an index into the items, -1 at the
     root; ``start`` and ``end`` are the words it covers. A ``folded`` node is drawn with all its words in one ``roof`` below it;
-    an ``empty`` node has no children.
+    an ``empty`` node has no children; ``dots`` stand for hidden neighbours, with the number of their words.
     """
 
     kind: ItemKind
@@ -58,10 +58,10 @@ def _kind_of(node: Tree, is_folded: bool) -> ItemKind:
     return "folded" if is_folded and node.width else "phrase"
 
 
-def _roof_text(words: Sequence[str]) -> str:
+def roof_text(words: Sequence[str]) -> str:
     """The text under a roof: all words if they are few, else the first ones and the last.
 
-    >>> _roof_text("the withdrawal of the company 's poison pill rights plan".split())
+    >>> roof_text("the withdrawal of the company 's poison pill rights plan".split())
     'the withdrawal of … plan'
     """
     room = _LONGEST_ROOF
@@ -72,14 +72,16 @@ def _roof_text(words: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
-    """The nodes and words of a tree in pre-order.
+def tree_items(tree: Tree, folded: Collection[int] = (), hidden: Collection[int] = ()) -> list[Item]:
+    """The nodes and words of a tree in pre-order; nothing is hidden where branches cross.
 
     >>> [(item.kind, item.text) for item in tree_items(Tree.parse("(S (NP (DT the) (NN cat)) (VP))"), folded=[1])]
     [('phrase', 'S'), ('folded', 'NP'), ('roof', 'the cat'), ('empty', 'VP')]
+    >>> [item.text for item in tree_items(Tree.parse("(S (A a) (B (C b) (D c)) (E d) (F e))"), hidden=[2, 5])]
+    ['S', 'A', 'a', '… 3', 'F', 'e']
     """
-    folded = frozenset(folded)
-    _check_folded(tree, folded)
+    folded, hidden = frozenset(folded), frozenset(hidden) - {0}
+    _check_folded(tree, folded | hidden)
     if not tree.is_continuous:
         return _crossing_items(tree, folded)
     items: list[Item] = []
@@ -91,10 +93,17 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
             items.append(Item("word", position, node, parent, depth, position, position + 1))
             position += 1
             continue
+        if number in hidden:
+            is_next = items[-1].kind == "dots" and items[-1].parent == parent
+            first = items.pop() if is_next else Item("dots", number, "", parent, depth, position, position)
+            end = position + node.width
+            items.append(first._replace(text=f"… {end - first.start}", end=end))
+            number, position = number + node.size, end
+            continue
         kind = _kind_of(node, number in folded)
         items.append(Item(kind, number, node.label, parent, depth, position, position + node.width))
         if kind == "folded":
-            items.append(Item("roof", position, _roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
+            items.append(Item("roof", position, roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
             number += node.size
             position += node.width
             continue
@@ -130,7 +139,7 @@ def _crossing_items(tree: Tree, folded: Collection[int]) -> list[Item]:
         kind = _kind_of(node, number in folded and end - start == node.width and node.is_continuous)
         items.append(Item(kind, number, node.label, above, depth, start, end))
         if kind == "folded":
-            items.append(Item("roof", start, _roof_text(node.words), len(items) - 1, depth + 1, start, end))
+            items.append(Item("roof", start, roof_text(node.words), len(items) - 1, depth + 1, start, end))
     return items
 
 

@@ -212,6 +212,7 @@ def draw_svg(
     direction: Literal["ltr", "rtl"] = "ltr",
     branches: Branches = "square",
     folded: Collection[int] = (),
+    hidden: Collection[int] = (),
     legend: bool = True,
     theme: Theme = "inherit",
     stylesheet: bool = True,
@@ -222,7 +223,8 @@ def draw_svg(
     Node ``i`` in pre-order is the group ``n{i}``, with its mark among its classes and the words it covers in ``data-span``; the
     branch that leads to it is ``e{i}``; word ``j`` is ``w{j}``. Where branches cross, ``data-span`` reaches from the first word to
     the last, and ``data-above`` is the number of the node above. ``id_prefix`` comes before every id, so that one page can hold
-    many trees. ``marks`` and ``folded`` are as in :func:`~treegauge.trees.drawing.draw_text`. ``theme`` is ``inherit`` for a
+    many trees. ``marks`` and ``folded`` are as in :func:`~treegauge.trees.drawing.draw_text`; neighbours that are ``hidden`` are
+    drawn as dots with the number of their words, the group ``d{i}`` of the first of them. ``theme`` is ``inherit`` for a
     picture inside a page; for one on its own it is ``light``, ``dark`` or ``auto``, which follows the reader's system.
 
     >>> picture = draw_svg(Tree.parse("(S (V go))"), {0: "matched"})
@@ -236,8 +238,8 @@ def draw_svg(
         raise UsageError(f"the id prefix {id_prefix!r} is not valid: letters, digits, '_', '.' and '-', beginning with a letter")
     if not 4 <= font_size <= 200:
         raise UsageError(f"the font size must be between 4 and 200 pixels, not {font_size}")
-    marked = node_marks(tree, marks)
-    items = tree_items(tree, folded)
+    marked = {number: mark for number, mark in node_marks(tree, marks).items() if number not in hidden}
+    items = tree_items(tree, folded, hidden)
     frame = PictureFrame(svg_title(tree, title, marked), svg_description(items, marked), id_prefix, theme, stylesheet, font_size)
     drawing = _TreeDrawing(items, marked, Metrics.of(font_size), id_prefix, branches, direction == "rtl")
     return drawing.inside(frame, legend)
@@ -370,8 +372,9 @@ class _TreeDrawing:
     def _node(self, index: int) -> str:
         item, x, y = self.items[index], self.x[index], self.y[index]
         mark = self._mark(item)
-        weight = ' fill-opacity=".75"' if item.kind == "tag" else ' font-weight="600"'
-        head = f'<g id="{self.prefix}n{item.number}" class="node {item.kind}{" " + mark.names if mark else ""}"'
+        weight = ' fill-opacity=".75"' if item.kind in ("tag", "dots") else ' font-weight="600"'
+        letter = "d" if item.kind == "dots" else "n"
+        head = f'<g id="{self.prefix}{letter}{item.number}" class="node {item.kind}{" " + mark.names if mark else ""}"'
         head += f' data-span="{item.start} {item.end}"'
         head += f' data-above="{self.items[item.parent].number}">' if self.crosses and item.parent >= 0 else ">"
         label = f'<text x="{x}" y="{self._baseline(index)}"{weight}>{escape_xml(self.texts[index])}'

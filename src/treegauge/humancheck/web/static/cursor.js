@@ -13,7 +13,7 @@ export function nodesOf(box) {
     const isAbove = named === undefined ? (node) => !node.isTag && node.start <= start && end <= node.end : (node) => node.number === Number(named);
     const above = nodes.findLast(isAbove) || null;
     nodes.push({ group, start, end, above, number: numberOf(group), label: group.querySelector("text").firstChild.textContent,
-      isTag: group.classList.contains("tag"), isFolded: group.classList.contains("folded") });
+      isTag: group.matches(".tag, .dots"), isFolded: group.matches(".folded, .dots") });
   }
   return nodes;
 }

@@ -1,6 +1,6 @@
-// What the browser remembers: wishes for ever, drafts and an answer under way until they are stored. A browser may refuse all that.
+// What the browser remembers: wishes for ever, drafts and answers until they are stored. A browser may refuse all that.
 
-const PENDING = "treegauge-pending " + location.pathname;
+const HERE = location.pathname;
 
 export function remembered(name) {
   try {
@@ -12,43 +12,39 @@ export function remembered(name) {
 
 export function remember(name, value) {
   try {
-    localStorage.setItem("treegauge-" + name, value);
+    if (value) localStorage.setItem("treegauge-" + name, value);
+    else localStorage.removeItem("treegauge-" + name);
   } catch { /* then the wish holds until the page is left */ }
 }
 
-// The answer that was under way when the page was left or reloaded, or null.
-export function pending() {
+function parsed(name) {
   try {
-    return JSON.parse(sessionStorage.getItem(PENDING));
+    return JSON.parse(remembered(name)) || null;
   } catch {
     return null;
   }
-}
-
-export function keepPending(answer) {
-  try {
-    if (answer) sessionStorage.setItem(PENDING, JSON.stringify(answer));
-    else sessionStorage.removeItem(PENDING);
-  } catch { /* then a reload loses the retry, and the page asks again */ }
 }
 
 // The note, mark, label and reasons of a question that were not sent yet, or null.
-const draftName = (key) => `draft ${location.pathname} ${key}`;
+const draftName = (key) => `draft ${HERE} ${key}`;
+export const savedDraft = (key) => parsed(draftName(key));
+export const keepDraft = (key, draft) => remember(draftName(key), draft && JSON.stringify(draft));
 
-export function savedDraft(key) {
+// The tree in the editor of a question that was left without being used; empty if there is none.
+const treeName = (key) => `tree ${HERE} ${key}`;
+export const savedTree = (key) => remembered(treeName(key));
+export const keepTree = (key, tree) => remember(treeName(key), tree);
+
+// Answers on their way, one entry each, so that two windows do not overwrite each other's.
+const answerName = (id) => `answer ${HERE} ${id}`;
+export const keepAnswer = (answer) => remember(answerName(answer.body.id), JSON.stringify(answer));
+export const dropAnswer = (answer) => remember(answerName(answer.body.id), "");
+
+export function keptAnswers() {
   try {
-    return JSON.parse(remembered(draftName(key))) || null;
+    const names = Object.keys(localStorage).filter((name) => name.startsWith("treegauge-" + answerName("")));
+    return names.map((name) => parsed(name.slice("treegauge-".length))).filter(Boolean).sort((a, b) => a.at - b.at);
   } catch {
-    return null;
+    return [];
   }
-}
-
-export function keepDraft(key, draft) {
-  remember(draftName(key), JSON.stringify(draft));
-}
-
-export function dropDraft(key) {
-  try {
-    localStorage.removeItem("treegauge-" + draftName(key));
-  } catch { /* then there is no draft either */ }
 }

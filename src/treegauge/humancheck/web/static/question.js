@@ -1,45 +1,80 @@
-// The question on the page: fetched, the next one ahead of time; scrolled to the bracket; its trees made to fit.
+// The question on the page: fetched, the next ones ahead of time; scrolled to what matters; its trees made to fit.
 
 import { Cursor } from "./cursor.js";
 import { showLocalTimes } from "./local_times.js";
 import { remembered } from "./memory.js";
 import { part } from "./sending.js";
+import { fitting, resize, scaled, scrollTo, underline } from "./trees.js";
 
 const box = document.querySelector("#question");
-const ahead = { address: "", html: null };
 const READY_AFTER = 250;
+const AHEAD = 3; // so many questions are fetched before they are needed
+const KEPT = 12;
+const fetched = new Map(); // addresses of questions and promises of their HTML, the latest last
 let shownAt = performance.now();
-let scale = 0;
+let scale = null; // null: as large as fits
 let away = 0;
 let leftAt = null;
 let cursor = null;
-const folds = [new Set(), new Set()]; // the nodes of each tree that the reader folded or unfolded
+const folds = [new Set(), new Set()]; // of each tree, the nodes that the reader folded or unfolded and the dots opened
 
 export const find = (selector) => box && box.querySelector(selector);
 export const article = () => find("article");
+export const upcoming = () => (article()?.dataset.upcoming || "").split(" ").filter(Boolean);
 
 // How long this question has been looked at, without the time the page was hidden.
-export const secondsLooked = () => (performance.now() - shownAt - away) / 1000;
+export const secondsLooked = () => Math.max(0, performance.now() - shownAt - away) / 1000;
 
 // Whether the question has been on the page long enough to have been seen: a second press in haste is no answer to it.
 export const isReady = () => performance.now() - shownAt >= READY_AFTER;
 
-export function questionAddress(key, system = "") {
+function addressOf(key, system = "") {
   const options = new URLSearchParams();
   if (remembered("whole")) options.set("whole", "yes");
   if (system) options.set("system", system);
   return `question/${key}?${options}`;
 }
 
-export async function show(address) {
-  const html = (address === ahead.address && (await ahead.html)) || (await part(address));
-  box.innerHTML = html;
+function fetchOnce(address) {
+  if (!fetched.has(address)) {
+    fetched.set(address, part(address).catch((error) => {
+      fetched.delete(address);
+      throw error;
+    }));
+    if (fetched.size > KEPT) fetched.delete(fetched.keys().next().value);
+  }
+  return fetched.get(address);
+}
+
+// Show a question as it was fetched or, if fresh, as it is now; what was fetched has to do if the check cannot be reached.
+export async function show(key, { system = "", fresh = false } = {}) {
+  const address = addressOf(key, system);
+  const before = fetched.get(address);
+  if (fresh) fetched.delete(address);
+  try {
+    box.innerHTML = await fetchOnce(address);
+  } catch (error) {
+    if (!before) throw error;
+    box.innerHTML = await before;
+  }
   arrange();
 }
 
-// The same question again, in another form.
-export async function showAgain(system = "") {
-  await show(questionAddress(article().dataset.key, system));
+// The question that came with the page is as good as one that was fetched, if its trees are as the reader wants them.
+export const isAsWanted = () => Boolean(remembered("whole")) === Boolean(article().dataset.whole);
+if (article() && isAsWanted()) fetched.set(addressOf(article().dataset.key), Promise.resolve(box.innerHTML));
+
+export const showAgain = (system = "") => show(article().dataset.key, { system });
+
+// Fetch the next questions one by one, so that a slow line is not shared among them.
+export async function fetchAhead(keys) {
+  for (const key of keys.slice(0, AHEAD)) {
+    try {
+      await fetchOnce(addressOf(key));
+    } catch {
+      return; // the question itself will say what is wrong
+    }
+  }
 }
 
 // After a question has come onto the page.
@@ -52,49 +87,38 @@ export function arrange() {
   setTimeout(() => { now.dataset.ready = "yes"; }, READY_AFTER + 20);
   const sentence = find(".sentence");
   const asked = find(".sentence .asked");
-  if (asked) sentence.scrollTop = Math.max(0, asked.offsetTop - 30);
+  if (asked) sentence.scrollTop += asked.getBoundingClientRect().top - sentence.getBoundingClientRect().top - 30;
   const current = find(".beside [aria-current]");
   if (current) {
     const row = current.closest("ol");
-    row.scrollLeft += middleOf(current) - middleOf(row);
+    row.scrollLeft += current.offsetWidth > row.clientWidth ? startOf(current) - startOf(row) : middleOf(current) - middleOf(row);
   }
   cursor = null;
+  scale = null;
   for (const toggled of folds) toggled.clear();
-  for (const figure of now.querySelectorAll("figure")) markWords(figure.dataset);
+  for (const figure of now.querySelectorAll("figure")) underline(figure, figure.dataset.asked);
   fit();
   find(".context").open = Boolean(remembered("context"));
-  fetchAhead(now.dataset.after);
 }
+
+const startOf = (element) => element.getBoundingClientRect().left;
 
 function middleOf(element) {
   const { left, width } = element.getBoundingClientRect();
   return left + width / 2;
 }
 
-function markWords({ prefix, start, end }) {
-  for (let word = Number(start); word < Number(end); word += 1) {
-    const text = document.getElementById(`${prefix}w${word}`);
-    if (text) text.classList.add("asked");
-  }
-}
-
-function fetchAhead(key) {
-  ahead.address = key ? questionAddress(key) : "";
-  ahead.html = key ? part(ahead.address).catch(() => null) : null;
-}
-
 const boxes = () => [...box.querySelectorAll("figure .tree")];
+const idsOf = (tree) => tree.closest("figure").dataset.targets.split(" ");
+const targetsOf = (tree) => idsOf(tree).map((id) => document.getElementById(id)).filter(Boolean);
+const numberOf = (group) => Number(group.id.match(/\d+$/)[0]);
 
-// The cursor in a tree; at first on the bracket in question, or on the smallest node around it.
+// The cursor in a tree; at first on the node that matters.
 function cursorIn(tree) {
   if (cursor && cursor.box === tree && tree.contains(cursor.at.group)) return cursor;
   if (cursor) cursor.clear();
-  const focus = tree.querySelector("g.focus");
-  cursor = new Cursor(tree, focus ? Number(focus.id.match(/\d+$/)[0]) : 0);
-  if (!focus) {
-    const { start, end } = tree.closest("figure").dataset;
-    cursor.go(cursor.nodes.findLast((node) => !node.isTag && node.start <= Number(start) && Number(end) <= node.end));
-  }
+  const [target] = targetsOf(tree);
+  cursor = new Cursor(tree, target ? numberOf(target) : 0);
   return cursor;
 }
 
@@ -121,80 +145,71 @@ export function foldByKey(event, say) {
   return true;
 }
 
-// Fold or unfold a node; the check draws the tree anew.
+// Fold or unfold a node, or open dots; the check draws the tree anew.
 export async function foldNode(group, say) {
   const tree = group.closest(".tree");
   const which = boxes().indexOf(tree);
-  const number = Number(group.id.match(/\d+$/)[0]);
   if (group.matches(".tag, .empty")) return;
-  if (!folds[which].delete(number)) folds[which].add(number);
+  const name = (group.matches(".dots") ? "d" : "") + numberOf(group);
+  if (!folds[which].delete(name)) folds[which].add(name);
+  const now = scale ?? naturalScale();
   try {
     const { key, system } = article().dataset;
-    const toggled = folds.map((numbers, one) => `&fold${one + 1}=${[...numbers].join(",")}`).join("");
-    const page = new DOMParser().parseFromString(await part(questionAddress(key, system) + toggled), "text/html");
+    const toggled = folds.map((names, one) => `&fold${one + 1}=${[...names].join(",")}`).join("");
+    const page = new DOMParser().parseFromString(await part(addressOf(key, system) + toggled), "text/html");
     tree.replaceChildren(...page.querySelectorAll("figure .tree")[which].childNodes);
   } catch (error) {
     say(error.message);
     return;
   }
-  markWords(tree.closest("figure").dataset);
-  fit();
-  cursor = new Cursor(tree, number);
+  underline(tree, tree.closest("figure").dataset.asked);
+  scale = now;
+  resize(boxes(), now);
+  cursor = new Cursor(tree, numberOf(group));
   say(cursor.text);
 }
 
-// Larger or smaller trees; 0: as large as fits.
+// Larger or smaller trees; 0: as large as fits while they stay readable.
 export function zoom(factor) {
-  scale = factor ? Math.min(4, Math.max(0.3, (scale || fitting()) * factor)) : 0;
+  scale = factor ? scaled(scale ?? naturalScale(), factor) : fitting(boxes(), room);
   fit();
 }
 
-// The scale at which every tree fits into its box, as long as it stays readable; the same for both.
-function fitting() {
-  const scales = [...box.querySelectorAll(".tree")].map((tree) => {
-    const [width, height] = sizeOf(tree.querySelector("svg"));
-    return Math.min((tree.clientWidth - 8) / width, (parseFloat(tree.style.maxHeight) - 10) / height);
-  });
-  return Math.min(1, Math.max(0.7, Math.min(...scales)));
-}
+// Whole trees are seen whole; parts of trees shrink as long as they stay readable.
+const naturalScale = () => fitting(boxes(), room, article().dataset.whole ? 0.1 : undefined);
 
-// Trees shrink to their boxes as long as they stay readable; what is larger scrolls, with the bracket in the middle.
+// Trees shrink to their boxes; what is larger scrolls, with what matters in the middle.
 export function fit() {
-  if (!box) return;
-  const trees = [...box.querySelectorAll(".tree")].map((tree) => ({ tree, svg: tree.querySelector("svg") }));
-  for (const { tree } of trees) tree.style.maxHeight = roomFor(trees.map((one) => one.tree));
-  for (const { svg } of trees) resize(svg, 1);
-  const size = scale || fitting();
-  for (const { svg } of trees) resize(svg, size);
-  for (const { tree } of trees) scrollToBracket(tree);
+  if (!article()) return;
+  const trees = boxes();
+  const isStacked = measureRoom(trees);
+  for (const tree of trees) tree.style.maxHeight = isStacked ? "none" : `${room}px`;
+  resize(trees, 1);
+  resize(trees, scale ?? naturalScale());
+  for (const tree of trees) scrollTo(tree, targetsOf(tree));
+  if (isStacked) scrollPageTo(targetsOf(trees.find((tree) => tree.closest(".parse")) ?? trees[0])[0]);
 }
 
-// The trees, or the upper one of two, end where the window does (with a line for the signs, if there is room), and scroll inside: so
-// the bracket is in sight without scrolling the page.
+// Scroll the page just as far as is needed to see an element.
+function scrollPageTo(element) {
+  const main = box.closest("main");
+  const below = element ? element.getBoundingClientRect().bottom + 12 - main.getBoundingClientRect().bottom : 0;
+  if (below > 0) main.scrollTop += below;
+}
+
+// Trees side by side end where the window does (with a line for the signs, if there is room), and scroll inside. Trees below each
+// other share that room if they can, but are as high as they need, so that a swipe scrolls the page to the other one.
 const LEAST_ROOM = 150;
 const ROOM_FOR_SIGNS = 36;
-function roomFor(trees) {
-  const top = Math.min(...trees.map((tree) => tree.getBoundingClientRect().top));
+let room = LEAST_ROOM;
+function measureRoom(trees) {
+  const [first, second] = trees.map((tree) => tree.getBoundingClientRect());
+  const isStacked = Boolean(second) && first.left === second.left;
   const main = box.closest("main");
-  const room = main.getBoundingClientRect().bottom - top - main.scrollTop - 8;
-  return `${Math.max(LEAST_ROOM, room > 2 * LEAST_ROOM ? room - ROOM_FOR_SIGNS : room)}px`;
-}
-
-const sizeOf = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
-
-function resize(svg, scale) {
-  const [width, height] = sizeOf(svg);
-  svg.setAttribute("width", width * scale);
-  svg.setAttribute("height", height * scale);
-}
-
-function scrollToBracket(tree) {
-  const bracket = tree.querySelector(".focus") || tree.querySelector("text.asked") || tree.querySelector(".crossing");
-  if (!bracket) return;
-  const outer = tree.getBoundingClientRect();
-  const inner = bracket.getBoundingClientRect();
-  tree.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
-  tree.scrollTop += inner.top - outer.top - outer.height / 3;
+  const all = main.getBoundingClientRect().bottom - Math.min(first.top, second?.top ?? first.top) - main.scrollTop - 8;
+  const share = isStacked ? all / 2 : all > 2 * LEAST_ROOM ? all - ROOM_FOR_SIGNS : all;
+  room = Math.max(LEAST_ROOM, share);
+  return isStacked;
 }
 
 window.addEventListener("resize", fit);

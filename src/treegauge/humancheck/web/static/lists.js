@@ -1,24 +1,23 @@
-// The list of judgements: filter, search, sort, and times as the reader's clock shows them.
+// A list with filters: by what its rows say of themselves (data-NAME), by words; sorted; times as the reader's clock shows them.
 
 import { showLocalTimes } from "./local_times.js";
 
-const find = (selector) => document.querySelector(selector);
-const body = find("#judgements tbody");
-const rows = [...body.querySelectorAll("tr[data-verdict]")];
+const form = document.querySelector("#filters");
+const body = document.querySelector("table.list tbody");
+const rows = [...document.querySelectorAll("tr[data-verdict], tr[data-settled]")];
 
 showLocalTimes(document, { dateStyle: "medium", timeStyle: "short" });
 
 function filter() {
-  const words = find("#search").value.trim().toLowerCase();
+  const words = form.querySelector("[type=search]").value.trim().toLowerCase();
+  const wanted = [...form.elements].filter((one) => one.name && one.value && (one.type !== "checkbox" || one.checked));
   let shown = 0;
   for (const row of rows) {
-    const fits = (!find("#verdict").value || row.dataset.verdict === find("#verdict").value)
-      && (!find("#only-wrong").checked || row.dataset.wrong)
-      && row.textContent.toLowerCase().includes(words);
+    const fits = wanted.every(({ name, value }) => row.dataset[name] === value) && row.textContent.toLowerCase().includes(words);
     row.hidden = !fits;
     shown += fits ? 1 : 0;
   }
-  find("#found").textContent = `${shown} of ${rows.length}`;
+  form.querySelector("#found").textContent = `${shown} of ${rows.length}`;
 }
 
 function sortBy(head, column) {
@@ -30,14 +29,16 @@ function sortBy(head, column) {
   body.append(...sorted);
 }
 
-[...document.querySelectorAll("#judgements th")].forEach((head, column) => {
+[...document.querySelectorAll("table.list th")].forEach((head, column) => {
   const button = document.createElement("button");
   button.className = "link";
   button.textContent = head.textContent;
   button.addEventListener("click", () => sortBy(head, column));
   head.replaceChildren(button);
 });
-find("#filters").hidden = false;
-find("#filters").addEventListener("submit", (event) => event.preventDefault());
-find("#filters").addEventListener("input", filter);
-filter();
+if (form) {
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", filter);
+  filter();
+}

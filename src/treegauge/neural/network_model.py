@@ -1,0 +1,188 @@
+"""Models of trained networks: settings, vocabulary and weights, and their file format.
+
+A file holds the weights in half precision. Reading builds nothing before every setting and every array has been checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import ModelError, UnknownName, UsageError
+from treegauge.grammar.training_sentences import UInt64, stored_hashes
+from treegauge.io.archive import read_archive, write_archive
+from treegauge.neural.backend import torch_module
+from treegauge.neural.sentence_batches import Vocabulary
+
+SCHEMA = "treegauge-network"
+VERSION = 1
+DEVICES = ("auto", "cpu", "cuda")
+_WEIGHTS = "weights."
+"""The beginning of the names of weights among the arrays of a file."""
+_MOST = 1 << 16
+"""No size of a network, nor the number of its epochs, is larger."""
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """Settings of a network and of its training.
+
+    * ``words``, ``characters``: the sizes of their vectors; ``convolutions``: the widths of convolutions over characters.
+    * ``layers``, ``hidden``: the number of bidirectional LSTM layers, and their size in each direction; ``spans``: the size of the
+      layer between them and the scores.
+    * ``dropout``: the share of values that are set to 0 in training; ``unknown``: a word seen n times in training is read as an
+      unknown one with probability ``unknown`` / (``unknown`` + n).
+    * ``rate``: the largest learning rate; ``tokens``: the number of words in a batch; ``tag_weight``: the weight of the tags' loss.
+    * ``epochs``: how often all trees are seen ``passes`` times, and then the slice is parsed; ``passes`` = 0 is as many as make an
+      epoch of at least 3,000 trees.
+    """
+
+    words: int = 128
+    characters: int = 64
+    convolutions: tuple[int, ...] = (3, 5)
+    layers: int = 3
+    hidden: int = 400
+    spans: int = 400
+    dropout: float = 0.33
+    unknown: float = 0.8375
+    rate: float = 1e-3
+    tokens: int = 800
+    epochs: int = 24
+    passes: int = 0
+    tag_weight: float = 0.25
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        whole = ("words", "characters", "layers", "hidden", "spans", "tokens", "epochs")
+        sizes: list[tuple[str, Any]] = [(name, getattr(self, name)) for name in whole]
+        for name, value in [*sizes, *(("convolutions", width) for width in self.convolutions)]:
+            if not isinstance(value, int) or not 1 <= value <= _MOST:
+                raise UsageError(f"{name} must be a whole number from 1 to {_MOST:,}, not {value!r}")
+        for name, most in (("dropout", 0.99), ("unknown", 1e6), ("rate", 1.0), ("tag_weight", 1e3), ("passes", _MOST)):
+            if not 0 <= getattr(self, name) <= most:
+                raise UsageError(f"{name} must be a number from 0 to {most:g}, not {getattr(self, name)!r}")
+        if not 0 <= self.seed < 1 << 62:
+            raise UsageError(f"seed must be a whole number of at least 0, not {self.seed!r}")
+
+
+QUICK = NetworkSettings(layers=2, hidden=200, spans=250, epochs=20)
+"""A smaller network, for training and parsing on a CPU."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
+    """A trained network. ``lam`` is the price of a node chosen in training, ``trained_on`` the SHA-256 of the training trees,
+    ``notes`` a record of the training, and ``sentences`` the hashes of the training sentences."""
+
+    vocabulary: Vocabulary
+    settings: NetworkSettings
+    weights: Mapping[str, NDArray[np.float16]]
+    lam: float
+    trained_on: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sentences: UInt64 = field(default_factory=lambda: np.zeros(0, np.uint64))
+    derived: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """A cache of networks, by device."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the model without its cache."""
+        return NetworkModel, tuple(getattr(self, each.name) for each in fields(self) if each.name != "derived")
+
+    def __repr__(self) -> str:
+        size = sum(array.size for array in self.weights.values())
+        return f"<NetworkModel of {size:,} weights, {len(self.vocabulary.labels)} labels, lam {self.lam:g}>"
+
+    def network(self, device: str = "auto") -> Any:
+        """The network on a device, for parsing."""
+        device = chosen_device(device)
+        if device not in self.derived:
+            from treegauge.neural.span_network import SpanNetwork, load_weights
+
+            network = SpanNetwork(self.settings, self.vocabulary.sizes)
+            self.derived[device] = load_weights(network, self.weights).to(device).eval()
+        return self.derived[device]
+
+
+def chosen_device(name: str) -> str:
+    """``cpu`` or ``cuda`` for the name of a device; ``auto`` is a GPU if torch can use one."""
+    if name not in DEVICES:
+        raise UnknownName("device", name, DEVICES)
+    available = name != "cpu" and bool(torch_module().cuda.is_available())
+    if name == "cuda" and not available:
+        raise UsageError('torch finds no GPU that it can use: give device="cpu", or install a torch with CUDA')
+    return "cuda" if available else "cpu"
+
+
+def half_precision(weights: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float16]]:
+    """The weights as files hold them."""
+    with np.errstate(over="ignore"):
+        made = {name: array.astype(np.float16) for name, array in weights.items()}
+    if not all(np.isfinite(array).all() for array in made.values()):
+        raise UsageError("training diverged: a weight is too large or not a number; try a smaller learning rate")
+    return made
+
+
+def save_network(model: NetworkModel, path: str | Path) -> None:
+    """Write a model to a file."""
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "trained_on": model.trained_on,
+        "lam": model.lam,
+        "settings": asdict(model.settings),
+        "vocabulary": asdict(model.vocabulary),
+        "notes": dict(model.notes),
+    }
+    weights = {_WEIGHTS + name: array for name, array in model.weights.items()}
+    write_archive(path, document, {"sentences": model.sentences, **weights})
+
+
+def load_network(path: str | Path) -> NetworkModel:
+    """The model in a file; :class:`~treegauge.errors.ModelError` if the file is damaged or its parts do not fit together."""
+    document, arrays = read_archive(path, SCHEMA, VERSION)
+    try:
+        settings, vocabulary = _settings(document["settings"]), _vocabulary(document["vocabulary"])
+        weights = {name.removeprefix(_WEIGHTS): array for name, array in arrays.items() if name.startswith(_WEIGHTS)}
+        _check_weights(weights, settings, vocabulary)
+        lam = float(document["lam"])
+        if not 0 <= lam <= 1:
+            raise ValueError(f"lam is {lam}")
+        notes = dict[str, Any](document["notes"])
+        return NetworkModel(vocabulary, settings, weights, lam, str(document["trained_on"]), notes, stored_hashes(arrays))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UsageError) as error:
+        raise ModelError(
+            f"the parts of the network do not fit together ({error})", path=str(path), advice="The file is damaged; train it again."
+        ) from None
+
+
+def _settings(found: Mapping[str, Any]) -> NetworkSettings:
+    plain: dict[str, Any] = {**found, "convolutions": tuple(found["convolutions"])}
+    return NetworkSettings(**plain)
+
+
+def _vocabulary(found: Mapping[str, Any]) -> Vocabulary:
+    lists = {name: tuple(found[name]) for name in ("words", "characters", "tags", "labels")}
+    for name, values in lists.items():
+        if not all(isinstance(value, str) for value in values) or len(set(values)) != len(values):
+            raise ValueError(f"the {name} are not different strings")
+    root = found["root"]
+    if not lists["tags"] or not all(lists["labels"] or [""]) or not (root is None or isinstance(root, str)):
+        raise ValueError("tags, labels or root are missing")
+    return Vocabulary(**lists, root=root)
+
+
+def _check_weights(weights: Mapping[str, NDArray[Any]], settings: NetworkSettings, vocabulary: Vocabulary) -> None:
+    """Check that there is a finite array of the right shape for each weight of the network."""
+    from treegauge.neural.span_network import weight_shapes
+
+    wanted = weight_shapes(settings, vocabulary.sizes)
+    if set(weights) != set(wanted):
+        raise ValueError(f"weights are missing or unknown: {', '.join(sorted(set(weights) ^ set(wanted))[:3])}")
+    for name, array in weights.items():
+        if array.shape != wanted[name] or array.dtype != np.float16 or not np.isfinite(array).all():
+            raise ValueError(f"the weights {name} are not finite numbers of shape {wanted[name]}")

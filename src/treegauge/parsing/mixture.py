@@ -1,0 +1,328 @@
+"""Mixtures: the posteriors of several models of one sentence, averaged by shares and decoded like those of one model.
+
+The models may be of any kind; what is averaged is the posterior of each shown label over each span, and of each tag of a word. A
+label that stands for a chain of nodes is taken apart, roots that only hold a tree together are left out, and a model that has no
+parse of the sentence leaves its share to the others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import MismatchError, UsageError
+from treegauge.normalise.labels import ROOT_LABELS, base_label
+from treegauge.normalise.pruning import chain_labels
+from treegauge.parsing.objectives import check_objective
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser, with_tags
+from treegauge.parsing.posterior_view import AnyOrder, PosteriorView, SpanLabels
+from treegauge.parsing.span_charts import TOP
+from treegauge.parsing.spellings import Spellings
+from treegauge.trees.tree import Child, Tree
+
+LAM = 0.45
+"""The price of a node of a mixture, unless it was tuned or is given."""
+LEAST = 1e-6
+"""Smaller posteriors are left out of the mean."""
+BATCH = 32
+"""The number of sentences that a mixture parses at a time."""
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+Names = Callable[[str], Sequence[str]]
+
+
+class Rows(NamedTuple):
+    """Rows of labelled spans: the span as start * (n + 1) + end, the number of a single label, and its posteriors as a phrase, as a
+    tag alone, and as the top of its chain."""
+
+    span: NDArray[Any]
+    label: NDArray[Any]
+    phrase: NDArray[Any]
+    tag: NDArray[Any]
+    top: NDArray[Any]
+
+
+class Posteriors(NamedTuple):
+    """The posteriors of a sentence under one model: rows of labelled spans, by span the probabilities of :class:`SpanLabels`, and
+    the tags of each word."""
+
+    names: tuple[str, ...]
+    rows: Rows
+    some: Float64
+    hidden: Float64
+    tags: tuple[Sequence[tuple[str | None, float]], ...]
+    root: str | None
+    required: NDArray[np.bool_]
+    is_binary: bool
+
+
+class _Nodes(NamedTuple):
+    """The nodes that labels stand for, those of label X at ``first[X]:first[X + 1]``, numbers of ``names``; -1 for a root."""
+
+    names: tuple[str, ...]
+    first: Int64
+    node: Int64
+
+
+@lru_cache(maxsize=64)
+def _nodes(labels: tuple[str, ...], nodes_of: Names, cut: bool) -> _Nodes:
+    numbers: dict[str, int] = {}
+    found: list[list[int]] = []
+    for label in labels:
+        names = [base_label(name) if cut else name for name in nodes_of(label)]
+        found.append([-1 if name in ROOT_LABELS else numbers.setdefault(name, len(numbers)) for name in names])
+    first = np.cumsum([0, *map(len, found)])
+    return _Nodes(tuple(numbers), first, np.array(list(itertools.chain.from_iterable(found)), np.int64))
+
+
+def collect(view: PosteriorView, nodes_of: Names | None = None, *, cut: bool = False) -> Posteriors:
+    """The posteriors of a view by single labels. ``nodes_of`` gives the nodes that a label stands for; with ``cut`` function tags
+    do not count."""
+    found, n = view.span_labels, view.n
+    table = _nodes(found.names, nodes_of or view.nodes_of, cut)
+    entry = np.flatnonzero(found.any > LEAST)
+    span = np.repeat(np.arange(n * (n + 1)), np.diff(found.first))[entry]
+    label, over, phrase, top = found.label[entry], found.any[entry], found.phrase[entry], found.top[entry]
+    size = table.first[label + 1] - table.first[label]
+    row = np.repeat(np.arange(len(entry)), size)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
+    node = table.node[table.first[label][row] + place]
+    # A label over one word that ends in a tag stands for phrases above that tag.
+    is_last, of_tag = place == size[row] - 1, (over - phrase)[row]
+    tops = np.where(place > 0, 0.0, np.where(is_last, top[row], np.maximum(top[row], of_tag)))
+    rows = Rows(span[row], node, np.where(is_last, phrase[row], over[row]), np.where(is_last, of_tag, 0.0), tops)
+    rows = Rows(*(column[node >= 0] for column in rows))
+    whole = [found.names[int(X)] for X in found.label[found.of_span(0, n)]]
+    root = view.treebank_root or next((name for name in whole if name in ROOT_LABELS), None)
+    made = Posteriors(
+        table.names, rows, found.some, found.hidden, tuple(map(view.tag_posteriors, range(n))), root, view.required, view.is_binary
+    )
+    return made if found.tagged else _with_tags(made, n)
+
+
+def _with_tags(given: Posteriors, n: int) -> Posteriors:
+    """The posteriors with rows of tags, which are no labels of the view, and independent of phrases."""
+    numbers, added = {name: i for i, name in enumerate(given.names)}, list[tuple[int, int, float]]()
+    keys = zip(given.rows.span.tolist(), given.rows.label.tolist(), strict=True)
+    of_phrase, some = dict(zip(keys, given.rows.phrase.tolist(), strict=True)), given.some.copy()
+    for i, tags in enumerate(given.tags):
+        for tag, p in tags:
+            if tag is not None:
+                key = i * (n + 1) + i + 1, numbers.setdefault(tag, len(numbers))
+                added.append((*key, p * (1 - of_phrase.get(key, 0.0))))
+        some[i, i + 1] += (1 - some[i, i + 1]) * math.fsum(p for tag, p in tags if tag is not None)
+    span, label, tag = np.array(added, np.float64).reshape(-1, 3).T
+    none = np.zeros(len(tag))
+    more = Rows(span.astype(np.int64), label.astype(np.int64), none, tag, none)
+    rows = Rows(*(np.concatenate(pair) for pair in zip(given.rows, more, strict=True)))
+    return given._replace(names=tuple(numbers), rows=rows, some=some)
+
+
+class MixtureView(PosteriorView):
+    """The mean of the posteriors of several models of one sentence, each with its share.
+
+    ``parts`` are views, or :class:`Posteriors` collected from them; shares are scaled to sum to 1.
+
+    >>> from treegauge.grammar import PCFG
+    >>> from treegauge.parsing.forest import Forest
+    >>> text = 'S -> A B [{}] | C D [{}]\\nA -> X X [1]\\nD -> X X [1]\\nB -> X [1]\\nC -> X [1]\\nX -> "x" [1]'
+    >>> forests = [Forest(PCFG.parse(text.format(p, 1 - p)), ["x"] * 3) for p in (0.75, 0.375)]
+    >>> mixture = MixtureView(["x"] * 3, forests, [1, 3])
+    >>> [(c.label, round(c.posterior, 6)) for c in mixture.phrase_constituents() if c.end - c.start == 2]
+    [('A', 0.46875), ('D', 0.53125)]
+    """
+
+    def __init__(
+        self, words: Sequence[str], parts: Sequence[PosteriorView | Posteriors], shares: Sequence[float], lam: float | None = LAM
+    ) -> None:
+        self.words, self._lam = tuple(words), lam
+        if not parts or len(parts) != len(shares) or min(shares) < 0 or not math.fsum(shares) > 0:
+            raise UsageError(f"a mixture of {len(parts)} needs as many shares, none below 0 and not all 0, not {list(shares)}")
+        self.parts = [collect(part) if isinstance(part, PosteriorView) else part for part in parts]
+        if any(len(part.some) != self.n for part in self.parts):
+            raise MismatchError(f"the models have other words than the sentence: {' '.join(self.words[:8])}")
+        self.shares = [share / math.fsum(shares) for share in shares]
+        self.is_binary = all(part.is_binary for part in self.parts)
+
+    @property
+    def lam(self) -> float | None:
+        """The price of a node unless one is given."""
+        return self._lam
+
+    @property
+    def treebank_root(self) -> str | None:
+        """The root of the first model that has one."""
+        return next((part.root for part in self.parts if part.root is not None), None)
+
+    @property
+    def root_label(self) -> str | None:
+        return None
+
+    @cached_property
+    def required(self) -> NDArray[np.bool_]:
+        """The spans that must be nodes by all models."""
+        return np.logical_and.reduce([part.required for part in self.parts])
+
+    def _mean(self, values: Iterable[Float64]) -> Float64:
+        return np.sum([share * value for share, value in zip(self.shares, values, strict=True)], axis=0)
+
+    @cached_property
+    def _phrases(self) -> tuple[str, ...]:
+        """The labels of phrases."""
+        used = (part.names[int(X)] for part in self.parts for X in np.unique(part.rows.label[part.rows.phrase > 0]))
+        return tuple(dict.fromkeys(used))
+
+    @cached_property
+    def span_labels(self) -> SpanLabels:
+        """The means of the posteriors, span by span; phrases come before labels that are only tags."""
+        n, names = self.n, tuple(dict.fromkeys([*self._phrases, *(name for part in self.parts for name in part.names)]))
+        number, size = {name: X for X, name in enumerate(names)}, max(1, len(names))
+        keys = [
+            part.rows.span * size + np.array([number[name] for name in part.names], np.int64)[part.rows.label]
+            for part in self.parts
+        ]
+        keys, row = np.unique(np.concatenate(keys), return_inverse=True)
+
+        def total(values: Iterable[Float64]) -> Float64:
+            shared = [share * value for share, value in zip(self.shares, values, strict=True)]
+            return np.bincount(row, np.concatenate(shared), len(keys)).astype(np.float64)
+
+        phrase = np.minimum(total(part.rows.phrase for part in self.parts), 1.0)
+        return SpanLabels(
+            names,
+            n,
+            np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
+            keys % size,
+            np.minimum(phrase + total(part.rows.tag for part in self.parts), 1.0),
+            phrase,
+            total(part.rows.top for part in self.parts),
+            self._mean(part.some for part in self.parts),
+            self._mean(part.hidden for part in self.parts),
+            tagged=any(any(part.tags) for part in self.parts),
+        )
+
+    @cached_property
+    def orders(self) -> AnyOrder:
+        """Labels come in any order, above tags."""
+        return AnyOrder(len(self._phrases))
+
+    def tag_posteriors(self, position: int) -> list[tuple[str | None, float]]:
+        """The mean posteriors of the tags of a word, over the models that tag it."""
+        own = [(share, part.tags[position]) for share, part in zip(self.shares, self.parts, strict=True) if part.tags[position]]
+        whole, total = math.fsum(share for share, _ in own), dict[str | None, float]()
+        for share, tags in own:
+            for tag, p in tags:
+                total[tag] = total.get(tag, 0.0) + p * share / whole
+        return sorted(total.items(), key=lambda item: -round(item[1], 12))
+
+    def rooted(self, nodes: list[Child]) -> Tree:
+        """The tree with these topmost nodes, below the models' root if they have one."""
+        whole = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else None
+        if self.treebank_root is None and whole is not None:
+            return whole
+        return Tree(self.treebank_root or TOP, nodes)
+
+    def __repr__(self) -> str:
+        return f"<mixture of {len(self.parts)} over {self.n} words>"
+
+
+@dataclass(frozen=True)
+class MixtureParser(SentenceParser):
+    """Several parsers whose posteriors are averaged by their shares: ``parser.parse(sentence)``.
+
+    ``cut`` has the numbers of the parsers whose function tags do not count, because the other ones have none.
+    """
+
+    parts: tuple[SentenceParser, ...]
+    shares: tuple[float, ...]
+    objective: str = "labelled-precision-recall"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    kbest: int = 0
+    posteriors: bool = False
+    gold_tags: bool = False
+    lam: float = LAM
+    cut: frozenset[int] = frozenset()
+    batch: int = BATCH
+
+    def __post_init__(self) -> None:
+        if self.gold_tags:
+            object.__setattr__(self, "parts", tuple(part.with_settings(gold_tags=True) for part in self.parts))
+
+    def check(self) -> None:
+        """Refuse objectives and options that need more than posteriors."""
+        check_objective(self.objective, self.options, MixtureView.gives)
+        if self.kbest:
+            raise UsageError("k-best parses need the probabilities of whole trees, which a mixture does not have: use one model")
+
+    @property
+    def spellings(self) -> Spellings:
+        """The words that the first model knows."""
+        return self.parts[0].spellings
+
+    @property
+    def phrase_labels(self) -> frozenset[str]:
+        """The labels of phrases, not of words, that its trees can have."""
+        return frozenset(itertools.chain.from_iterable(part.phrase_labels for part in self.parts))
+
+    @property
+    def forks(self) -> bool:
+        """Whether all models may be used in copies of the process."""
+        return all(part.forks for part in self.parts)
+
+    def without_pruning(self) -> MixtureParser:
+        """The same mixture of parsers without pruning."""
+        return replace(self, parts=tuple(part.without_pruning() for part in self.parts))
+
+    def view(self, sentence: Sentence) -> MixtureView:
+        """The mean of the posteriors of one sentence."""
+        found = self.views([sentence])[0]
+        if found is None:
+            return MixtureView(sentence.words, [part.view(sentence) for part in self.parts], self.shares, self.lam)
+        return found
+
+    def views(self, sentences: Sequence[Sentence]) -> list[MixtureView | None]:
+        """The mean of the posteriors of each sentence; None if no model has a parse of it."""
+        every = [list(self._collected(number, sentences)) for number in range(len(self.parts))]
+        made: list[MixtureView | None] = []
+        for sentence, *own in zip(sentences, *every, strict=True):
+            some = [(part, share) for part, share in zip(own, self.shares, strict=True) if part is not None]
+            parts, shares = [part for part, _ in some], [share for _, share in some]
+            made.append(MixtureView(sentence.words, parts, shares, self.lam) if any(shares) else None)
+        return made
+
+    def _collected(self, number: int, sentences: Sequence[Sentence]) -> Iterator[Posteriors | None]:
+        """The posteriors of each sentence under one part; its charts are dropped at once, since they are large."""
+        part = self.parts[number]
+        joined = chain_labels if isinstance(part, Parser) and part.joined else None
+        for first in range(0, len(sentences), part.batch):
+            for view in part.views(sentences[first : first + part.batch]):
+                yield None if view is None else collect(view, joined, cut=number in self.cut)
+
+    def parse(self, sentence: Sentence) -> ParsedSentence:
+        """The best tree of one sentence, or the first model's fallback if no model has a parse."""
+        return self.parse_batch([sentence])[0]
+
+    def parse_batch(self, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
+        """The best trees of some sentences."""
+        return [self._result(view, sentence) for view, sentence in zip(self.views(sentences), sentences, strict=True)]
+
+    def _result(self, view: MixtureView | None, sentence: Sentence) -> ParsedSentence:
+        if view is None:
+            return replace(self.parts[0].parse(sentence), missing=len(self.parts))
+        made = self.parsed(view, view.argmax(self.objective, **self.options), sentence, math.nan)
+        return replace(made, missing=len(self.parts) - len(view.parts))
+
+    def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
+        """The tree, with the sentence's own tags if these are to be kept."""
+        return with_tags(tree, sentence.tags) if self.gold_tags and sentence.tags is not None else tree
+
+    def fallback_tree(self, sentence: Sentence) -> Tree:
+        """The first model's fallback."""
+        return self.parts[0].fallback_tree(sentence)

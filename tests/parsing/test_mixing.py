@@ -1,0 +1,83 @@
+"""Mixtures of models: the mean of their posteriors, decoded."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.parsing.grammars import pcfgs, sentences
+
+from treegauge.grammar import PCFG
+from treegauge.parsing.mixture import MixtureParser
+from treegauge.parsing.parser import Parser, Sentence
+from treegauge.testing import brute_force as brute
+
+FISH = PCFG.parse('S -> N V [.5] | N N [.5]\nN -> "fish" [.5] | "x" [.5]\nV -> "fish" [.5] | "swim" [.5]')
+
+
+def test_views_of_a_parser_are_its_forests() -> None:
+    """Sentences without a parse, and those too long for a chart, have no view."""
+    parser = Parser(FISH)
+    known, unknown, long = Sentence(("fish", "swim")), Sentence(("swim", "swim")), Sentence(("fish",) * 5000)
+    views = parser.views([known, unknown, long])
+    assert [view is None for view in views] == [False, True, True]
+    assert views[0] is not None
+    assert views[0].argmax().tree == parser.parse(known).tree == parser.view(known).argmax().tree
+    assert parser.phrase_labels == {"S"}
+    joined = PCFG.parse('`S+VP` -> `NP+N` V [1]\n`NP+N` -> "fish" [1]\nV -> "swim" [1]')
+    assert Parser(joined, joined=True).phrase_labels == {"S", "VP", "NP"}
+
+
+def mean_by_enumeration(grammars: list[PCFG], words: list[str], shares: list[float]) -> Counter[Any]:
+    """The mean posterior of each phrase, by enumeration; a grammar without a parse leaves its share to the others."""
+    found = [
+        (share, parses) for grammar, share in zip(grammars, shares, strict=True) if (parses := brute.all_parses(grammar, words))
+    ]
+    assume(found)
+    assume(sum(share for share, _ in found))
+    mean: Counter[Any] = Counter()
+    for share, parses in found:
+        assume(len(parses) <= 300)
+        total = math.fsum(p for _, p in parses)
+        for tree, p in parses:
+            for part in set(brute.constituents(tree)):
+                mean[part] += share / sum(share for share, _ in found) * p / total
+    return mean
+
+
+SHARES = st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=2, max_size=2)
+
+
+@settings(max_examples=60)
+@given(st.tuples(*[st.one_of(pcfgs(), pcfgs(unary=True))] * 2), sentences(), SHARES, st.sampled_from([0.1, 0.3, 0.45, 0.7]))
+def test_a_mixture_decoded_is_the_best_of_all_trees(
+    grammars: tuple[PCFG, PCFG], words: list[str], shares: list[float], lam: float
+) -> None:
+    assume(any(shares))
+    g = mean_by_enumeration(list(grammars), words, shares)
+    parser, n = MixtureParser(tuple(map(Parser, grammars)), tuple(shares)), len(words)
+    view = parser.view(Sentence(tuple(words)))
+    assert {c[:3]: c.posterior for c in view.phrase_constituents()} == pytest.approx(
+        {k: v for k, v in g.items() if v > 0}, abs=2e-6
+    )
+
+    def worth(s: int, t: int, price: float, free: bool) -> float:
+        gains = sorted((p - price for (i, j, _), p in g.items() if (i, j) == (s, t)), reverse=True)
+        first = gains[:1] if (free or t - s == n) and gains else []
+        return sum(max(x + price * free, x if t - s == n else 0.0) for x in first) + sum(max(x, 0.0) for x in gains[len(first) :])
+
+    for name in ("labelled-precision-recall", "labelled-recall"):
+        free = name == "labelled-recall"
+        best = view.argmax(name, lam=lam)
+        ideal = (
+            max(math.fsum(worth(s, t, lam, free and t > s + 1) for s, t in b) for b in brute.nary_bracketings(n)) if n > 1 else None
+        )
+        own = Counter((s, t) for s, t, _ in set(best.tree.spans(preterminals=False)))
+        paid = sum(count - (free and t > s + 1) for (s, t), count in own.items())
+        assert best.score == pytest.approx(sum(g[part] for part in set(brute.constituents(best.tree))) - lam * paid, abs=1e-5)
+        assert ideal is None or best.score == pytest.approx(ideal, abs=1e-5), name
+    assert view.argmax("bracketed-recall").tree.words == tuple(words)
