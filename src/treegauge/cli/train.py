@@ -60,7 +60,7 @@ Examples:
 )
 @click.option(
     "--epochs", type=click.IntRange(1), metavar="N",
-    help="--neural: how often to go through the trees.  [default: 24, --quick: 20; more if there are few trees]",
+    help="--neural: how often to go through the trees.  [default: 24, --quick: 14; more if there are few trees]",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random numbers.")
 @click.option(

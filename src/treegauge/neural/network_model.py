@@ -50,7 +50,7 @@ class NetworkSettings:
     spans: int = 400
     dropout: float = 0.33
     unknown: float = 0.8375
-    rate: float = 1e-3
+    rate: float = 2e-3
     tokens: int = 800
     epochs: int = 24
     passes: int = 0
@@ -70,7 +70,7 @@ class NetworkSettings:
             raise UsageError(f"seed must be a whole number of at least 0, not {self.seed!r}")
 
 
-QUICK = NetworkSettings(layers=2, hidden=200, spans=250, epochs=20)
+QUICK = NetworkSettings(layers=2, hidden=200, spans=250, dropout=0.2, epochs=14)
 """A smaller network, for training and parsing on a CPU."""
 
 
