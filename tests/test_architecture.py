@@ -21,6 +21,7 @@ LAYERS = [
     {"scoring", "grammar", "humancheck"},
     {"significance", "parsing", "chunks"},
     {"neural"},
+    {"models"},
     {"learning", "reports"},
     {"experiments"},
     {"cli"},

@@ -107,7 +107,7 @@ def test_an_interrupted_run_resumes_to_the_same_file(killed: tuple[str, ...], tm
     ("change", "message"),
     [
         ("s.txt", "what differs: file"),
-        ("catalan.pcfg", "what differs: grammar"),
+        ("catalan.pcfg", "what differs: models"),
         ("--objective", "what differs: objective"),
         ("part.mrg", "record 2 is of another sentence"),
         ("part.mrg.checkpoint", "not an unfinished run"),

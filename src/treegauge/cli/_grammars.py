@@ -1,25 +1,26 @@
-"""Grammars given to commands: a model, a text file, or the model that comes with treegauge."""
+"""Models given to commands: counted or trained grammars, networks, text grammars, several of them, or the model of our own
+treebank."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import click
+
 from treegauge.cli._progress import progress
-from treegauge.errors import InputError, UsageError
-from treegauge.grammar.model import SHIPPED, Model, load_model
+from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.archive import archive_schema
-from treegauge.io.sources import ReadOptions, Source
-from treegauge.tables import Table
+from treegauge.io.sources import ReadOptions
+from treegauge.models.loading import LATENT, OWN, LoadedModel, is_model, load_parser
+from treegauge.parsing.mixture import LAM
+from treegauge.parsing.parser import Parser
+from treegauge.tables import Table, number_of
 
 if TYPE_CHECKING:
     from treegauge.grammar.latent.latent_model import LatentModel
-    from treegauge.neural.network_model import NetworkModel
-
-OWN = "own"
-"""The name that stands for the grammar of our own treebank."""
 
 
 class LoadedGrammar(NamedTuple):
@@ -36,43 +37,63 @@ def load_grammar(name: str, *, start: str | None = None, renormalise: bool = Fal
 
     ``start`` and ``renormalise`` are for text: the start symbol, and whether probabilities are scaled to sum to 1.
     """
-    if name == OWN:
-        return _from_model(load_model(SHIPPED))
-    with Source(name).open() as stream:
-        head = stream.read(2)
-    if head != b"PK":
-        from treegauge.grammar.grammar_text import read_file
-
-        return LoadedGrammar(read_file(name, start=start, renormalise=renormalise), False, False)
-    if start is not None:
-        raise InputError("a model has its start symbol: leave out --start", path=name)
-    return _from_model(load_model(name))
+    given = load_parser(name, start=start, renormalise=renormalise)
+    if not isinstance(given.parser, Parser):
+        raise UsageError(f"{name}: this needs a grammar of treegauge induce or learn, or a text grammar")
+    return LoadedGrammar(given.parser.grammar, given.parser.tag_words, given.parser.joined, given.notes)
 
 
 def load_if_latent(name: str) -> LatentModel | None:
     """The latent-variable model in a file; None if the file holds another grammar."""
     if name == OWN or not os.path.isfile(name):
         return None
-    from treegauge.grammar.latent.latent_model import SCHEMA, load_latent
+    from treegauge.grammar.latent.latent_model import load_latent
 
-    return load_latent(name) if archive_schema(name) == SCHEMA else None
-
-
-def load_if_network(name: str) -> NetworkModel | None:
-    """The network in a file; None if the file holds something else. Each job of a command uses one thread of torch."""
-    if name == OWN or not os.path.isfile(name) or archive_schema(name) != "treegauge-network":
-        return None
-    from treegauge.neural.backend import torch_module
-    from treegauge.neural.network_model import load_network
-
-    torch_module().set_num_threads(1)
-    return load_network(name)
+    return load_latent(name) if archive_schema(name) == LATENT else None
 
 
-def _from_model(model: Model) -> LoadedGrammar:
-    steps = str(model.notes.get("steps", ""))
-    joined = "keep=joined" in steps or "double" in steps
-    return LoadedGrammar(model.grammar, model.notes.get("terminals") == "tags", joined, model.notes)
+def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The models among the arguments of a command, and the file of its sentences, ``-`` if none is given.
+
+    Leading arguments that are models by their content, or ``own``, are models; without one, the first is a grammar as text.
+    """
+    size = next((i for i, name in enumerate(files) if not is_model(name)), len(files))
+    if not size and files and files[0] != "-":
+        size = 1
+    if len(files) > size + 1:
+        further = next((name for name in files[size:] if is_model(name)), files[size])
+        raise UsageError(
+            f"{number_of(len(files) - size, 'file')} after the models, where one text is read: {', '.join(files[size:])}\n"
+            f"  Models come first, and only those that treegauge has written can be mixed: is {further} one?"
+        )
+    return files[:size] or (OWN,), files[size] if len(files) > size else "-"
+
+
+def load_models(
+    names: Sequence[str], shares: str | None, *, start: str | None = None, renormalise: bool = False, device: str = "auto"
+) -> LoadedModel:
+    """The model of this name, or the mixture of several by their shares; stderr shows shares that nobody chose."""
+    models = [load_parser(name, start=start, renormalise=renormalise, device=device) for name in names]
+    if len(models) == 1:
+        if shares is not None:
+            raise UsageError("--shares is for several models, and there is one")
+        return models[0]
+    from treegauge.models.mixtures import mix_models
+
+    made = mix_models(models, None if shares is None else shares_of(shares))
+    if shares is None:
+        click.echo(
+            f"mixture of {len(models)} models with equal shares, lam {LAM:g} (treegauge mix --tune chooses better ones)", err=True
+        )
+    return made
+
+
+def shares_of(text: str) -> list[float]:
+    """Numbers separated by commas."""
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        raise UsageError(f"shares are numbers separated by commas, such as 2,1,1, not {text!r}") from None
 
 
 def parse_base_table(name: str, gold: str, options: ReadOptions) -> Table:
@@ -81,8 +102,6 @@ def parse_base_table(name: str, gold: str, options: ReadOptions) -> Table:
     from treegauge.parsing.forest import Forest
     from treegauge.parsing.input import read_sentences
 
-    if load_if_latent(name) is not None:
-        raise UsageError("Parse Base counts the parses of a grammar of treegauge induce or learn, or of a text grammar")
     given = load_grammar(name)
 
     def lengths_and_counts() -> Iterator[tuple[int, float]]:

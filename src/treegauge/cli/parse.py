@@ -7,15 +7,15 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from treegauge.cli._grammars import OWN, load_grammar, load_if_latent, load_if_network
+from treegauge.cli._grammars import load_models, models_and_text
 from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
 from treegauge.cli._options import device_option, engine_option, jobs_option, number_of_jobs, treebank_option
 from treegauge.cli._progress import progress
@@ -23,10 +23,12 @@ from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine, SentenceBlock, blocks_of
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import AUTO, ReadOptions, content_hash
+from treegauge.models.loading import LoadedModel
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
-from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, settings_from_notes
+from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
+from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, DecodingSetting, settings_from_notes
 from treegauge.parsing.output import (
     BLOCK,
     FORMATS,
@@ -42,9 +44,7 @@ from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
-if TYPE_CHECKING:
-    from treegauge.grammar.latent.latent_model import LatentModel
-
+LPR = "labelled-precision-recall"
 MANY = 256
 """The number of sentences from which on starting processes is worthwhile."""
 SMALL_BLOCK = 16
@@ -53,7 +53,7 @@ _USUAL = 10
 """The length of a sentence that is parsed quickly and needs all kernels."""
 MOST_UNKNOWN = 5
 """The number of unknown words that are named; further ones are counted."""
-_NOT_IN_PLAN = ("output", "resume", "jobs", "engine", "prune_check", "shard", "part")
+_NOT_IN_PLAN = ("files", "output", "resume", "jobs", "engine", "prune_check", "shard", "part")
 """Options that change no record."""
 PRUNE_EVERY = 10
 """One sentence in this many is also parsed without pruning, to see whether pruning lost the best tree."""
@@ -66,6 +66,7 @@ PRUNE_EVERY = 10
 Examples:
   echo "I saw the man with the telescope ." | treegauge parse
   treegauge parse train.model sentences.txt --objective labelled-recall -o out.mrg
+  treegauge parse grammars.model network.model sentences.txt -o out.mrg
   treegauge parse train.model gold.mrg --input trees --gold-tags --jobs 2
   treegauge parse train.model sentences.txt --for parseval.recall --preset collins
   treegauge parse train.model sentences.txt --objective general --weights weights.txt
@@ -73,8 +74,10 @@ Examples:
   treegauge parse grammar.txt - --kbest 5 --format json < sentences.txt
   treegauge parse train.model sentences.txt --engine dask:tcp://host:8786 -o out.mrg.gz""",
 )
-@click.argument("grammar", type=INPUT, default=OWN)
-@click.argument("file", type=INPUT, default="-")
+@click.argument("files", nargs=-1, type=INPUT, metavar="[MODEL]... [FILE]")
+@click.option(
+    "--shares", metavar="N,N,...", help="Several models: the share of each in the mean of their posteriors.  [default: equal]"
+)
 @click.option("--for", "purpose", metavar="CRITERION",
               help="recall, precision, f1 or exact: the setting stored in the model; or METRIC.RATE.  [default: f1]")  # fmt: skip
 @click.option("--objective", metavar="NAME",
@@ -119,14 +122,15 @@ Examples:
 @device_option("Networks: where to compute posteriors")
 @engine_option
 def command(
-    grammar: str, file: str, purpose: str | None, objective: str | None, kind: InputKind, raw: bool, gold_tags: bool, prune: float,
-    exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int,
-    encoding: str, style: str, start: str | None, renormalise: bool, device: str, engine: Engine, **choices: Any,
+    files: tuple[str, ...], shares: str | None, purpose: str | None, objective: str | None, kind: InputKind, raw: bool,
+    gold_tags: bool, prune: float, exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str,
+    resume: bool, jobs: int, encoding: str, style: str, start: str | None, renormalise: bool, device: str, engine: Engine,
+    **choices: Any,
 ) -> None:  # fmt: skip
-    """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
+    """Parse the sentences of FILE with MODEL (a model, or a grammar as text; without one, a small grammar of our own treebank).
 
-    One sentence per line in, one tree per line out, in the same order. A sentence that has no parse gets a right-branching tree
-    whose root is marked -FALLBACK; stderr shows how many there are.
+    The posteriors of several models are averaged. One sentence per line in, one tree per line out, in the same order. A sentence
+    that has no parse gets a right-branching tree whose root is marked -FALLBACK; stderr shows how many there are.
     """
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record per sentence: bracketed or jsonl")
@@ -134,41 +138,21 @@ def command(
     weights = options.get("weights")
     if weights is not None:
         options["weights"] = read_weights(weights)
-    latent, is_named = load_if_latent(grammar), objective is not None
+    names, file = models_and_text(files)
+    given, is_named = load_models(names, shares, start=start, renormalise=renormalise, device=device), objective is not None
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
-    network = load_if_network(grammar)
-    if network is not None:
-        from treegauge.neural.network_parser import NetworkParser
-
-        if prune or start is not None:
-            raise UsageError("a network has nothing to prune and no start symbol: leave out --prune and --start")
-        if objective is None:
-            objective = _latent_setting(purpose)
-        parser = NetworkParser(network, objective, options, kbest, posteriors, gold_tags, device)
-    elif latent is not None:
-        if objective is None:
-            objective = _latent_setting(purpose)
-        parser = _latent_parser(latent, objective, options, kbest, posteriors, gold_tags, exact, prune, start)
-    else:
-        if exact and prune:
-            raise UsageError("--exact and --prune contradict each other: leave out one")
-        given = load_grammar(grammar, start=start, renormalise=renormalise)
-        if objective is None:
-            objective, options = _setting(purpose, given.notes, options)
-        parser = Parser(
-            given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
-            probabilities=form != "bracketed" or kbest > 0,
-        )  # fmt: skip
-    _check(parser, is_named)
-    check = (
-        prune_check or 0
-        if latent is not None or network is not None
-        else (25 if prune_check is None else prune_check)
-        if prune
-        else 0
+    if objective is None:
+        objective, options = _setting(purpose, given, options)
+    parser = given.parser.with_settings(
+        objective=objective, options=options, kbest=kbest, posteriors=posteriors, gold_tags=gold_tags
     )
-    target = RecordFile(output, form, kbest, resume=resume, plan=None if output == "-" else _plan())
+    if isinstance(parser, Parser):
+        parser = replace(parser, probabilities=form != "bracketed" or kbest > 0)
+    parser = _with_pruning(parser, prune, exact)
+    _check(parser, is_named)
+    check = (25 if prune else 0) if prune_check is None else prune_check
+    target = RecordFile(output, form, kbest, resume=resume, plan=None if output == "-" else _plan(names, file))
     every = PRUNE_EVERY if prune_check is None else 1
     reading = ReadOptions(encoding=encoding, treebank=style)
     job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)
@@ -178,7 +162,7 @@ def command(
     else:
         blocks = blocks_of(sentences, BLOCK, job.done)
         records = itertools.chain.from_iterable(engine.map(parse_block, job, blocks, title="parsing"))
-    beginning = header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {}))
+    beginning = header(form, given.name, parser.objective, options | ({"weights": weights} if weights else {}))
     with target.open() as write:
         totals = _write_records(records, write, beginning, footer(form), posteriors)
     _print_totals(totals, parser, job.done)
@@ -187,12 +171,13 @@ def command(
         _print_expected(totals.expected, gold, form, job.reading)
 
 
-def _plan() -> dict[str, Any]:
+def _plan(models: Sequence[str], file: str) -> dict[str, Any]:
     """Everything that determines the records: the options of this command, with the hashes of its files in place of their names."""
     context = click.get_current_context()
     files = {each.name for each in context.command.params if isinstance(each.type, InputFile)}
     chosen = {name: value for name, value in context.params.items() if name not in _NOT_IN_PLAN}
-    return {name: _hashes(value) if name in files else value for name, value in chosen.items()}
+    own = {name: _hashes(value) if name in files else value for name, value in chosen.items()}
+    return own | {"models": _hashes(models), "file": _hashes(file)}
 
 
 def _hashes(paths: str | Sequence[str] | None) -> list[str]:
@@ -255,47 +240,44 @@ def _print_unknown_words(found: Counter[str]) -> None:
         click.echo(f"and {number_of(len(found) - MOST_UNKNOWN, 'more word')} that are not in the grammar", err=True)
 
 
-def _latent_parser(
-    model: LatentModel, objective: str, options: dict[str, Any], kbest: int, posteriors: bool, gold_tags: bool, exact: bool,
-    prune: float, start: str | None,
-) -> SentenceParser:  # fmt: skip
-    from treegauge.parsing.latent.latent_parser import LatentParser
+def _with_pruning(parser: SentenceParser, prune: float, exact: bool) -> SentenceParser:
+    """The parser with the threshold ``prune`` or, if ``exact``, without pruning."""
+    if exact and prune:
+        raise UsageError("--exact and --prune contradict each other: leave out one")
+    if exact:
+        return parser.without_pruning()
+    if prune and isinstance(parser, MixtureParser):
+        return replace(parser, parts=tuple(_with_pruning(part, prune, exact) for part in parser.parts))
+    if prune and not isinstance(parser, Parser):
+        why = "a network has nothing to prune; a model of treegauge train always prunes, with its own thresholds"
+        raise UsageError(f"{why}: leave out --prune, or give --exact")
+    return replace(parser, prune=prune) if isinstance(parser, Parser) else parser
 
-    if prune:
-        raise UsageError("a model of treegauge train always prunes, by thresholds of its own: leave out --prune, or give --exact")
-    if start is not None:
-        raise UsageError("a model has its start symbol: leave out --start")
-    return LatentParser(model, objective, options, kbest, posteriors, gold_tags, exact)
 
-
-def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The objective for a criterion, with its options: the model's stored setting, or Viterbi; stderr shows which."""
-    known = settings_from_notes(notes)
-    if purpose is not None and purpose not in CRITERIA:
-        click.echo(f"decoding for {purpose}: --objective mbr:{purpose}", err=True)
-        return f"mbr:{purpose}", options
-    if not known:
+def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The objective for a criterion, with its options: the setting that the model stores, or the usual one of its kind; stderr
+    shows which."""
+    metric = None if purpose is None else f"parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else purpose
+    known = settings_from_notes(given.notes) if isinstance(given.parser, Parser | MixtureParser) else {}
+    if isinstance(given.parser, MixtureParser):
+        known = MIXTURE_SETTINGS | {"f1": DecodingSetting(LPR, given.parser.lam)} | known
+    if metric is not None and (purpose not in CRITERIA or not (known or isinstance(given.parser, Parser))):
+        setting = DecodingSetting(f"mbr:{metric}")
+    elif not isinstance(given.parser, Parser | MixtureParser):
+        setting = DecodingSetting(LPR)
+    elif not known:
         lacking = "" if purpose is None else f" for {purpose}"
         click.echo(
             f"this grammar has no stored setting{lacking}: --objective viterbi (induce stores settings, given 50 trees or more)",
             err=True,
         )
         return "viterbi", options
-    setting = known.get(purpose or "f1", VITERBI)
+    else:
+        setting = known.get(purpose or "f1", VITERBI)
     if "lam" in options and setting.lam is not None:
         setting = setting._replace(lam=options["lam"])
     click.echo(f"decoding for {purpose or 'f1'}: --objective {setting}", err=True)
     return setting.objective, {**options, **setting.options}
-
-
-def _latent_setting(purpose: str | None) -> str:
-    """The objective for a criterion with a model of ``treegauge train``; stderr shows which."""
-    from treegauge.parsing.latent.latent_parser import DEFAULT
-
-    metric = "" if purpose is None else f"parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else purpose
-    objective = f"mbr:{metric}" if metric else DEFAULT
-    click.echo(f"decoding for {purpose or 'f1'}: --objective {objective}", err=True)
-    return objective
 
 
 def _check(parser: SentenceParser, is_named: bool) -> None:
@@ -305,7 +287,7 @@ def _check(parser: SentenceParser, is_named: bool) -> None:
     except UnknownName:
         raise
     except UsageError as error:
-        if is_named:
+        if is_named or "option" not in str(error):
             raise
         advice = "No objective was named, so this one was chosen. Name the one that the option is for, as in"
         raise UsageError(f"{error}\n  {advice} --objective labelled-precision-recall --lam 0.4.") from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
+from treegauge.cli._grammars import LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._group import INPUT, Command, OutputFile
 from treegauge.cli._options import treebank_option
 from treegauge.cli._progress import progress
@@ -18,6 +18,7 @@ from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import AUTO, ReadOptions
 from treegauge.io.writing import write_bytes
+from treegauge.models.loading import OWN
 from treegauge.normalise import pipeline
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.forest import Forest, no_parse

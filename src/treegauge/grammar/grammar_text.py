@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.errors import EncodingError, FormatError, GrammarError, InputError
+from treegauge.errors import EncodingError, FormatError, GrammarError
 from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.io.sources import Source
 
 _NLTK_SYMBOL = r"[\w/][\w/^<>-]*"
 _TOKEN = re.compile(
@@ -247,9 +248,8 @@ def _word(word: str) -> str:
 def read_file(path: str | Path, *, start: str | None = None, renormalise: bool = False) -> PCFG:
     """The grammar in a text file (UTF-8)."""
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        with Source(str(path)).open() as stream:
+            text = stream.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
-    except (OSError, ValueError) as error:  # the latter of a name that no file can have
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=repr(str(path))) from None
     return read_text(text, path=str(path), start=start, renormalise=renormalise)

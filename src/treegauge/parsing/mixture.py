@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -17,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import FileNote, MismatchError, UsageError
 from treegauge.normalise.labels import ROOT_LABELS, base_label
 from treegauge.normalise.pruning import chain_labels
-from treegauge.parsing.objectives import check_objective
+from treegauge.parsing.objectives import CRITERIA, DecodingSetting, check_objective
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser, with_tags
 from treegauge.parsing.posterior_view import AnyOrder, PosteriorView, SpanLabels
 from treegauge.parsing.span_charts import TOP
@@ -29,6 +30,10 @@ from treegauge.trees.tree import Child, Tree
 
 LAM = 0.45
 """The price of a node of a mixture, unless it was tuned or is given."""
+MIXTURE_SETTINGS = {
+    purpose: DecodingSetting("labelled-precision-recall", lam) for purpose, lam in zip(CRITERIA, (LAM, 0.5, 0.25, 0.7), strict=True)
+}
+"""The setting of a mixture for each purpose, unless it was tuned."""
 LEAST = 1e-6
 """Smaller posteriors are left out of the mean."""
 BATCH = 32
@@ -125,6 +130,13 @@ def _with_tags(given: Posteriors, n: int) -> Posteriors:
     return given._replace(names=tuple(numbers), rows=rows, some=some)
 
 
+def check_shares(parts: Sequence[object], shares: Sequence[float]) -> None:
+    """Refuse shares that are not one finite number for each part, none below 0 and not all 0."""
+    if not parts or len(parts) != len(shares) or not all(0 <= share < math.inf for share in shares) or not any(shares):
+        given = ", ".join(f"{share:g}" for share in shares)
+        raise UsageError(f"a mixture of {len(parts)} needs {len(parts)} shares, none below 0 and not all 0, not {given or 'none'}")
+
+
 class MixtureView(PosteriorView):
     """The mean of the posteriors of several models of one sentence, each with its share.
 
@@ -143,8 +155,7 @@ class MixtureView(PosteriorView):
         self, words: Sequence[str], parts: Sequence[PosteriorView | Posteriors], shares: Sequence[float], lam: float | None = LAM
     ) -> None:
         self.words, self._lam = tuple(words), lam
-        if not parts or len(parts) != len(shares) or min(shares) < 0 or not math.fsum(shares) > 0:
-            raise UsageError(f"a mixture of {len(parts)} needs as many shares, none below 0 and not all 0, not {list(shares)}")
+        check_shares(parts, shares)
         self.parts = [collect(part) if isinstance(part, PosteriorView) else part for part in parts]
         if any(len(part.some) != self.n for part in self.parts):
             raise MismatchError(f"the models have other words than the sentence: {' '.join(self.words[:8])}")
@@ -252,6 +263,7 @@ class MixtureParser(SentenceParser):
     batch: int = BATCH
 
     def __post_init__(self) -> None:
+        check_shares(self.parts, self.shares)
         if self.gold_tags:
             object.__setattr__(self, "parts", tuple(part.with_settings(gold_tags=True) for part in self.parts))
 
@@ -320,9 +332,57 @@ class MixtureParser(SentenceParser):
         return replace(made, missing=len(self.parts) - len(view.parts))
 
     def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
-        """The tree, with the sentence's own tags if these are to be kept."""
+        """The tree, with the sentence's own tags if these are to be kept or are the words of the models."""
+        first = self.parts[0]
+        if isinstance(first, Parser) and first.tag_words:
+            return replace(first, joined=False).output_tree(tree, sentence)
         return with_tags(tree, sentence.tags) if self.gold_tags and sentence.tags is not None else tree
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
         """The first model's fallback."""
         return self.parts[0].fallback_tree(sentence)
+
+
+def mixture_of(
+    parts: Mapping[str, SentenceParser], shares: Sequence[float] | None = None, lam: float | None = None
+) -> MixtureParser:
+    """The mixture of some parsers, by their names; with equal shares unless these are given.
+
+    Parsers that cannot be meant for the same text are refused: if their labels are disjoint, if their words are tokens of
+    different kinds, or if one reads tags in place of words. Function tags that not all of them have are cut off, with a warning.
+    """
+    parsers = tuple(parts.values())
+    tagged = [name for name, part in parts.items() if isinstance(part, Parser) and part.tag_words]
+    if tagged and len(tagged) < len(parts):
+        other = next(name for name in parts if name not in tagged)
+        raise MismatchError(f"{tagged[0]} is a grammar over tags, {other} is one over words: they cannot be mixed")
+    cut = _labels_to_cut(parts)
+    _refuse_other_tokens(parts)
+    given = [1.0] * len(parsers) if shares is None else shares
+    return MixtureParser(parsers, tuple(given), lam=LAM if lam is None else lam, cut=frozenset(cut))
+
+
+def _labels_to_cut(parts: Mapping[str, SentenceParser]) -> list[int]:
+    """The numbers of the parsers whose function tags do not count; an error if two parsers have no label in common."""
+    labels = [part.phrase_labels - ROOT_LABELS for part in parts.values()]
+    plain, names = [frozenset(map(base_label, own)) for own in labels], list(parts)
+    for (i, some), (j, others) in itertools.combinations(enumerate(plain), 2):
+        if some and others and not some & others:
+            shown = " and ".join(f"{names[k]} has {', '.join(sorted(plain[k])[:5])}" for k in (i, j))
+            raise MismatchError(f"the models have no label in common: {shown}")
+    detailed = [i for i, own in enumerate(labels) if own - plain[i]]
+    if len(detailed) == len(parts):
+        return []
+    for i in detailed:
+        example = min(labels[i] - plain[i])
+        what = f"its labels are mixed without function tags ({example} as {base_label(example)}), which other models do not have"
+        warnings.warn(FileNote(names[i], what), stacklevel=4)
+    return detailed
+
+
+def _refuse_other_tokens(parts: Mapping[str, SentenceParser]) -> None:
+    """Refuse parsers of which some know *n't* and the others *don't*."""
+    found = {name: tuple(token in part.spellings.known for token in ("n't", "don't")) for name, part in parts.items()}
+    split, whole = ([name for name, has in found.items() if has == wanted] for wanted in ((True, False), (False, True)))
+    if split and whole:
+        raise MismatchError(f"the models have different tokens: {split[0]} has do and n't, {whole[0]} has don't")

@@ -1,0 +1,1 @@
+"""Models of every kind as parsers: counted and trained grammars, networks, and mixtures of them."""

@@ -1,0 +1,81 @@
+"""Models in files, each opened as the parser of its kind: grammars that were counted, trained or written as text, networks, and
+mixtures of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from treegauge.errors import UsageError
+from treegauge.grammar.model import SHIPPED, load_model
+from treegauge.grammar.training_sentences import UInt64
+from treegauge.io.archive import archive_schema
+from treegauge.parsing.parser import Parser, SentenceParser
+
+OWN = "own"
+"""The name that stands for the grammar of our own treebank."""
+LATENT, NETWORK, MIXTURE = "treegauge-latent", "treegauge-network", "treegauge-mixture"
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model as a parser with the settings that come with it, its notes, and the hashes of its training sentences, empty if
+    unknown."""
+
+    name: str
+    parser: SentenceParser
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sentences: UInt64 = field(default_factory=lambda: np.zeros(0, np.uint64))
+
+
+def is_model(name: str) -> bool:
+    """Whether a name stands for a model, by the beginning of the file's content; a text grammar is none."""
+    if name == OWN:
+        return True
+    if not os.path.isfile(name):
+        return False
+    with open(name, "rb") as stream:
+        return stream.read(4) == b"PK\3\4"
+
+
+def load_parser(name: str, *, start: str | None = None, renormalise: bool = False, device: str = "auto") -> LoadedModel:
+    """The model in a file of any kind, or :data:`OWN`; a file that is no model is a grammar as text.
+
+    ``start`` and ``renormalise`` are for text: the start symbol, and whether probabilities are scaled to sum to 1. ``device`` is
+    for networks, each job of which uses one thread of torch.
+    """
+    path = str(SHIPPED) if name == OWN else name
+    if not is_model(name):
+        from treegauge.grammar.grammar_text import read_file
+
+        return LoadedModel(name, Parser(read_file(path, start=start, renormalise=renormalise)))
+    if start is not None:
+        raise UsageError("a model has its start symbol: leave out start=...")
+    schema = archive_schema(path)
+    if schema == MIXTURE:
+        from treegauge.models.mixtures import load_mixture
+
+        return load_mixture(path, device=device)
+    if schema == LATENT:
+        from treegauge.grammar.latent.latent_model import load_latent
+        from treegauge.parsing.latent.latent_parser import LatentParser
+
+        latent = load_latent(path)
+        return LoadedModel(name, LatentParser(latent), latent.notes, latent.sentences)
+    if schema == NETWORK:
+        from treegauge.neural.backend import torch_module
+        from treegauge.neural.network_model import load_network
+        from treegauge.neural.network_parser import NetworkParser
+
+        torch_module().set_num_threads(1)
+        network = load_network(path)
+        return LoadedModel(name, NetworkParser(network, device=device), network.notes, network.sentences)
+    counted = load_model(path)
+    steps = str(counted.notes.get("steps", ""))
+    joined = "keep=joined" in steps or "double" in steps
+    tag_words = counted.notes.get("terminals") == "tags"
+    return LoadedModel(name, Parser(counted.grammar, tag_words=tag_words, joined=joined), counted.notes)
