@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,6 +46,8 @@ Examples:
   treegauge train train.mrg -o parser.model --quick
   treegauge train train.mrg -o network.model --neural
   treegauge train train.mrg -o network.model --neural --quick --device cpu --jobs 2
+  treegauge train train.mrg -o network.model --neural --embeddings glove.txt.gz
+  treegauge train train.mrg -o network.model --encoder bert-folder
   treegauge train train.mrg -o parser.model --jobs 2 --resume
   treegauge train --show parser.model --label NP
   treegauge train --export parser.model --level 2 -o grammar.txt
@@ -62,6 +65,12 @@ Examples:
     "--epochs", type=click.IntRange(1), metavar="N",
     help="--neural: how often to go through the trees.  [default: 24, --quick: 14; more if there are few trees]",
 )  # fmt: skip
+@click.option(
+    "--embeddings", type=INPUT, metavar="FILE", help="--neural: word vectors to start from, in word2vec's or GloVe's text format."
+)
+@click.option(
+    "--encoder", metavar="PATH", help="Train a network over this pretrained transformer: a folder or a hub name (extra [encoder])."
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random numbers.")
 @click.option(
     "--hold-out", type=click.FloatRange(0, 1, max_open=True), default=0.0, metavar="SHARE",
@@ -91,9 +100,9 @@ Examples:
 @broken_trees_options(drop=False)
 def command(
     treebank: str, output: str | None, quick: bool, grammars: int | None, rounds: int | None, seed: int, hold_out: float,
-    no_tune: bool, jobs: int, device: str, neural: bool, epochs: int | None, checkpoint: str | None, resume: bool, show: bool,
-    labels: tuple[str, ...], svg: Path | None, export: bool, grammar: int, level: int | None, form: str, quiet: bool,
-    options: ReadOptions, broken: BrokenTrees,
+    no_tune: bool, jobs: int, device: str, neural: bool, epochs: int | None, embeddings: str | None, encoder: str | None,
+    checkpoint: str | None, resume: bool, show: bool, labels: tuple[str, ...], svg: Path | None, export: bool, grammar: int,
+    level: int | None, form: str, quiet: bool, options: ReadOptions, broken: BrokenTrees,
 ) -> None:  # fmt: skip
     """Train a parser on TREEBANK: latent-variable grammars by split-merge EM (Petrov et al. 2006), or a network.
 
@@ -111,15 +120,16 @@ def command(
     if output in (None, "-"):
         raise UsageError("a model is a file: give -o FILE")
     check_writable(output)
-    if neural:
+    if neural or encoder is not None:
         if grammars is not None or rounds is not None:
             raise UsageError("--neural trains a network: leave out --grammars and --rounds")
-        _train_network(
-            treebank, output, quick, epochs, seed, hold_out, no_tune, jobs, device, checkpoint, resume, quiet, options, broken
-        )
+        if quick and encoder is not None:
+            raise UsageError("--quick trains a network that is small, which one with a pretrained encoder is not: leave out one")
+        bank = _training_trees(treebank, options, hold_out, broken)
+        _train_network(bank, output, quick, epochs, embeddings, encoder, seed, no_tune, jobs, device, checkpoint, resume, quiet)
         return
-    if epochs is not None:
-        raise UsageError("grammars are trained in rounds: --epochs goes with --neural")
+    if epochs is not None or embeddings is not None:
+        raise UsageError("grammars are trained in rounds, and without vectors: --epochs and --embeddings go with --neural")
     from treegauge.compilation import report_compiling, when_compiling
     from treegauge.grammar.latent.latent_model import save_latent
     from treegauge.learning.latent.latent_training import QUICK, TrainingSettings, train_latent
@@ -143,21 +153,43 @@ def command(
         )  # fmt: skip
     size = os.path.getsize(output) / 1e6
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
-    seconds = time.monotonic() - began
-    click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, in {seconds:.0f} s: {output}", err=True)
+    click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, {_cost(began)}: {output}", err=True)
+
+
+def _cost(began: float, device: str = "cpu") -> str:
+    """The time since the beginning, and the most memory that was held, where the system tells it."""
+    spent, held = f"in {time.monotonic() - began:.0f} s", list[str]()
+    if sys.platform != "win32":
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        held.append(f"{peak / 1e6:,.0f} MB of memory")
+    if device == "cuda":
+        from treegauge.neural.backend import torch_module
+
+        held.append(f"{torch_module().cuda.max_memory_reserved() / 1e6:,.0f} MB on the GPU")
+    return f"{spent} with {' and '.join(held)}" if held else spent
 
 
 def _train_network(
-    treebank: str, output: str, quick: bool, epochs: int | None, seed: int, hold_out: float, no_tune: bool, jobs: int, device: str,
-    checkpoint: str | None, resume: bool, quiet: bool, options: ReadOptions, broken: BrokenTrees,
+    bank: Treebank, output: str, quick: bool, epochs: int | None, embeddings: str | None, encoder: str | None, seed: int,
+    no_tune: bool, jobs: int, device: str, checkpoint: str | None, resume: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    from treegauge.neural.network_model import QUICK, NetworkSettings, chosen_device, save_network
+    from treegauge.neural.network_model import QUICK, WITH_ENCODER, NetworkSettings, chosen_device, save_network
     from treegauge.neural.network_training import TrainingReport, train_network
+    from treegauge.neural.pretrained_encoder import read_encoder
+    from treegauge.neural.sentence_batches import word_forms
+    from treegauge.neural.word_vectors import read_vectors
 
-    device, settings = chosen_device(device), replace(QUICK if quick else NetworkSettings(), seed=seed)
-    if epochs is not None:
-        settings = replace(settings, epochs=epochs, passes=1)
-    bank, began = _training_trees(treebank, options, hold_out, broken), time.monotonic()
+    device, settings = chosen_device(device), QUICK if quick else WITH_ENCODER if encoder is not None else NetworkSettings()
+    settings = replace(settings, seed=seed, **({} if epochs is None else {"epochs": epochs, "passes": 1}))
+    began, vectors = time.monotonic(), None
+    pretrained = None if encoder is None else read_encoder(encoder)
+    if embeddings is not None:
+        needed = {form for tree in bank for word in tree.words for form in word_forms(word)}
+        vectors = read_vectors(embeddings, needed)
+        known = sum(word in needed for word in vectors.words)
+        click.echo(f"{number_of(len(vectors.words), 'word vector')}, {known:,} of them of words in the trees", err=True)
     first: list[tuple[float, float]] = []
     with status_line(quiet=quiet) as show_line:
 
@@ -171,11 +203,11 @@ def _train_network(
         model = train_network(
             list(bank), settings, trained_on=bank.sha256(), device=device,
             jobs=number_of_jobs(jobs, IN_PROCESS), tune=not no_tune, checkpoint=checkpoint or f"{output}.checkpoint",
-            resume=resume, on_report=report, save=lambda made: save_network(made, output),
+            vectors=vectors, encoder=pretrained, resume=resume, on_report=report, save=lambda made: save_network(made, output),
         )  # fmt: skip
     f1 = f"F1 {100 * model.notes['f1']:.2f} on the slice, " if model.notes["f1"] is not None else ""
-    seconds, size = time.monotonic() - began, os.path.getsize(output) / 1e6
-    click.echo(f"network: {f1}lam {model.lam:g}, {size:.1f} MB, on {device} in {seconds:.0f} s: {output}", err=True)
+    size = os.path.getsize(output) / 1e6
+    click.echo(f"network: {f1}lam {model.lam:g}, {size:.1f} MB, on {device} {_cost(began, device)}: {output}", err=True)
 
 
 def _training_trees(treebank: str, options: ReadOptions, share: float, broken: BrokenTrees) -> Treebank:

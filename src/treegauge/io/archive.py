@@ -61,14 +61,14 @@ def _seal(body: bytes) -> bytes:
 
 
 def read_archive(
-    path: str | Path, schema: str, version: int | None, *, most_parts: int = _MOST_PARTS
+    path: str | Path, schema: str, version: int | None, *, most_parts: int = _MOST_PARTS, most_bytes: int = MOST_BYTES
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays of a model with this schema and version (None: any version, which the caller checks)."""
     # The file is read first, so that an error of the disk is not mistaken for damaged content, on which zipfile fails in many ways.
-    content = file_content(path)
+    content = file_content(path, most_bytes)
     with refusing_damage(str(path), "a model file", ModelError, advice="Write it again."):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            parts = _parts(archive, len(content), str(path), most_parts)
+            parts = _parts(archive, len(content), str(path), most_parts, most_bytes)
         document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode("utf-8", "surrogatepass")))
         arrays = {name.removesuffix(".npy"): array_of(part) for name, part in parts.items()}
     found = document.get("schema"), document.get("version")
@@ -105,11 +105,11 @@ def refuse_other_run(path: str | Path, found: Mapping[str, Any], wanted: Mapping
         )
 
 
-def file_content(path: str | Path) -> bytes:
+def file_content(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
     """The bytes of a file that is not too large to be one of ours."""
     try:
-        if os.path.getsize(path) > MOST_BYTES:
-            raise ModelError(f"larger than {MOST_BYTES:,} bytes: refused", path=str(path))
+        if os.path.getsize(path) > most_bytes:
+            raise ModelError(f"larger than {most_bytes:,} bytes: refused", path=str(path))
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=str(path)) from None
@@ -135,19 +135,19 @@ def array_of(part: bytes) -> NDArray[Any]:
     return np.frombuffer(part, dtype, offset=begin).reshape(shape, order="F" if by_columns else "C").copy()
 
 
-def _parts(archive: zipfile.ZipFile, size: int, path: str, most_parts: int) -> dict[str, bytes]:
+def _parts(archive: zipfile.ZipFile, size: int, path: str, most_parts: int, most_bytes: int) -> dict[str, bytes]:
     members = archive.infolist()
     unpacked = sum(member.file_size for member in members)
-    most = min(MOST_BYTES, max(_PLAIN_BYTES, _MOST_RATIO * size))
+    most = min(most_bytes, max(_PLAIN_BYTES, _MOST_RATIO * size))
     if len(members) > most_parts or unpacked > most:
         raise ModelError(f"unpacks to more than {most:,} bytes or {most_parts} parts: refused", path=path)
     parts: dict[str, bytes] = {}
-    left = MOST_BYTES
+    left = most_bytes
     for member in members:
         # The declared size may be wrong, so the bytes read are bounded, too.
         with archive.open(member) as stream:
             parts[member.filename] = stream.read(min(left, member.file_size) + 1)
         left -= len(parts[member.filename])
         if left < 0:
-            raise ModelError(f"unpacks to more than {MOST_BYTES:,} bytes: refused", path=path)
+            raise ModelError(f"unpacks to more than {most_bytes:,} bytes: refused", path=path)
     return parts

@@ -21,6 +21,8 @@ Choice = TypeVar("Choice")
 
 SCHEMA = "treegauge-training"
 VERSION = 1
+_MOST_BYTES = 1 << 33
+"""A state is refused if it is larger; that of a pretrained encoder has seven times the size of the model's file."""
 _PLAN, _CHOICE = "plan.json", "chosen.json"
 _OURS = re.compile(r"plan\.json|chosen\.json|.+\.state|\..+\.part\..+")
 """The names of the files in a checkpoint folder."""
@@ -62,7 +64,7 @@ class CheckpointFolder:
         """The state written under a name, if any; ``made_of`` makes it from the document and the arrays."""
         if self.folder is None or not os.path.exists(path := self.folder / f"{name}.state"):
             return None
-        document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=most_parts)
+        document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=most_parts, most_bytes=_MOST_BYTES)
         try:
             return made_of(document, arrays)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:

@@ -5,6 +5,7 @@ A file holds the weights in half precision. Reading builds nothing before every 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -13,17 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import ModelError, UnknownName, UsageError
+from treegauge.errors import MissingExtra, ModelError, UnknownName, UsageError
 from treegauge.grammar.training_sentences import UInt64, stored_hashes
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.neural.backend import torch_module
+from treegauge.neural.pretrained_encoder import PretrainedEncoder, encoder_of
 from treegauge.neural.sentence_batches import Vocabulary
+from treegauge.neural.word_vectors import MOST_DIMENSIONS
 
 SCHEMA = "treegauge-network"
 VERSION = 1
 DEVICES = ("auto", "cpu", "cuda")
 _WEIGHTS = "weights."
 """The beginning of the names of weights among the arrays of a file."""
+_MOST_PARTS = 2048
 _MOST = 1 << 16
 """No size of a network, nor the number of its epochs, is larger."""
 
@@ -32,12 +36,14 @@ _MOST = 1 << 16
 class NetworkSettings:
     """Settings of a network and of its training.
 
-    * ``words``, ``characters``: the sizes of their vectors; ``convolutions``: the widths of convolutions over characters.
+    * ``words``, ``characters``: the sizes of their vectors; ``convolutions``: the widths of convolutions over characters;
+      ``vectors``: the size of given vectors of words, 0 if there are none.
     * ``layers``, ``hidden``: the number of bidirectional LSTM layers, and their size in each direction; ``spans``: the size of the
       layer between them and the scores.
     * ``dropout``: the share of values that are set to 0 in training; ``unknown``: a word seen n times in training is read as an
       unknown one with probability ``unknown`` / (``unknown`` + n).
-    * ``rate``: the largest learning rate; ``tokens``: the number of words in a batch; ``tag_weight``: the weight of the tags' loss.
+    * ``rate``: the largest learning rate, ``encoder_rate`` that of a pretrained encoder; ``tokens``: the number of words in a
+      batch; ``tag_weight``: the weight of the tags' loss.
     * ``epochs``: how often all trees are seen ``passes`` times, and then the slice is parsed; ``passes`` = 0 is as many as make an
       epoch of at least 3,000 trees.
     """
@@ -56,6 +62,8 @@ class NetworkSettings:
     passes: int = 0
     tag_weight: float = 0.25
     seed: int = 1
+    vectors: int = 0
+    encoder_rate: float = 3e-5
 
     def __post_init__(self) -> None:
         whole = ("words", "characters", "layers", "hidden", "spans", "tokens", "epochs")
@@ -63,7 +71,8 @@ class NetworkSettings:
         for name, value in [*sizes, *(("convolutions", width) for width in self.convolutions)]:
             if not isinstance(value, int) or not 1 <= value <= _MOST:
                 raise UsageError(f"{name} must be a whole number from 1 to {_MOST:,}, not {value!r}")
-        for name, most in (("dropout", 0.99), ("unknown", 1e6), ("rate", 1.0), ("tag_weight", 1e3), ("passes", _MOST)):
+        numbers = ("dropout", 0.99), ("unknown", 1e6), ("rate", 1.0), ("encoder_rate", 1.0), ("tag_weight", 1e3), ("passes", _MOST)
+        for name, most in (*numbers, ("vectors", MOST_DIMENSIONS)):
             if not 0 <= getattr(self, name) <= most:
                 raise UsageError(f"{name} must be a number from 0 to {most:g}, not {getattr(self, name)!r}")
         if not 0 <= self.seed < 1 << 62:
@@ -72,12 +81,15 @@ class NetworkSettings:
 
 QUICK = NetworkSettings(layers=2, hidden=200, spans=250, dropout=0.2, epochs=14)
 """A smaller network, for training and parsing on a CPU."""
+WITH_ENCODER = NetworkSettings(layers=1, epochs=12)
+"""The settings for a network over a pretrained encoder."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkModel:
     """A trained network. ``lam`` is the price of a node chosen in training, ``trained_on`` the SHA-256 of the training trees,
-    ``notes`` a record of the training, and ``sentences`` the hashes of the training sentences."""
+    ``notes`` a record of the training, ``sentences`` the hashes of the training sentences, ``vectors`` the given vectors of words,
+    and ``encoder`` a pretrained encoder."""
 
     vocabulary: Vocabulary
     settings: NetworkSettings
@@ -86,6 +98,8 @@ class NetworkModel:
     trained_on: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sentences: UInt64 = field(default_factory=lambda: np.zeros(0, np.uint64))
+    vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    encoder: PretrainedEncoder | None = None
     derived: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
     """A cache of networks, by device."""
 
@@ -101,10 +115,10 @@ class NetworkModel:
         """The network on a device, for parsing."""
         device = chosen_device(device)
         if device not in self.derived:
-            from treegauge.neural.span_network import SpanNetwork, load_weights
+            from treegauge.neural.span_network import SpanNetwork, load_vectors, load_weights
 
-            network = SpanNetwork(self.settings, self.vocabulary.sizes)
-            self.derived[device] = load_weights(network, self.weights).to(device).eval()
+            network = SpanNetwork(self.settings, self.vocabulary.sizes, self.encoder)
+            self.derived[device] = load_vectors(load_weights(network, self.weights), self.vectors).to(device).eval()
         return self.derived[device]
 
 
@@ -138,22 +152,31 @@ def save_network(model: NetworkModel, path: str | Path) -> None:
         "vocabulary": asdict(model.vocabulary),
         "notes": dict(model.notes),
     }
-    weights = {_WEIGHTS + name: array for name, array in model.weights.items()}
-    write_archive(path, document, {"sentences": model.sentences, **weights})
+    if model.encoder is not None:
+        document["encoder"] = {**asdict(model.encoder), "config": json.loads(model.encoder.config)}
+    arrays = {"sentences": model.sentences, **({"vectors": model.vectors} if len(model.vectors) else {})}
+    write_archive(path, document, {**arrays, **{_WEIGHTS + name: array for name, array in model.weights.items()}})
 
 
 def load_network(path: str | Path) -> NetworkModel:
     """The model in a file; :class:`~treegauge.errors.ModelError` if the file is damaged or its parts do not fit together."""
-    document, arrays = read_archive(path, SCHEMA, VERSION)
+    document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=_MOST_PARTS)
     try:
         settings, vocabulary = _settings(document["settings"]), _vocabulary(document["vocabulary"])
+        encoder = encoder_of(document["encoder"]) if document.get("encoder") else None
         weights = {name.removeprefix(_WEIGHTS): array for name, array in arrays.items() if name.startswith(_WEIGHTS)}
-        _check_weights(weights, settings, vocabulary)
+        vectors = arrays.get("vectors", np.zeros((0, 0), np.float16))
+        _check_weights(
+            {**weights, "vectors": vectors},
+            {**_shapes(settings, vocabulary, encoder), "vectors": (len(vocabulary.vectors), settings.vectors)},
+        )
         lam = float(document["lam"])
         if not 0 <= lam <= 1:
             raise ValueError(f"lam is {lam}")
-        notes = dict[str, Any](document["notes"])
-        return NetworkModel(vocabulary, settings, weights, lam, str(document["trained_on"]), notes, stored_hashes(arrays))
+        notes, hashes = dict[str, Any](document["notes"]), stored_hashes(arrays)
+        return NetworkModel(vocabulary, settings, weights, lam, str(document["trained_on"]), notes, hashes, vectors, encoder)
+    except MissingExtra:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UsageError) as error:
         raise ModelError(
             f"the parts of the network do not fit together ({error})", path=str(path), advice="The file is damaged; train it again."
@@ -167,6 +190,7 @@ def _settings(found: Mapping[str, Any]) -> NetworkSettings:
 
 def _vocabulary(found: Mapping[str, Any]) -> Vocabulary:
     lists = {name: tuple(found[name]) for name in ("words", "characters", "tags", "labels")}
+    lists["vectors"] = tuple(found.get("vectors", ()))
     for name, values in lists.items():
         if not all(isinstance(value, str) for value in values) or len(set(values)) != len(values):
             raise ValueError(f"the {name} are not different strings")
@@ -176,11 +200,17 @@ def _vocabulary(found: Mapping[str, Any]) -> Vocabulary:
     return Vocabulary(**lists, root=root)
 
 
-def _check_weights(weights: Mapping[str, NDArray[Any]], settings: NetworkSettings, vocabulary: Vocabulary) -> None:
-    """Check that there is a finite array of the right shape for each weight of the network."""
+def _shapes(settings: NetworkSettings, vocabulary: Vocabulary, encoder: PretrainedEncoder | None) -> dict[str, tuple[int, ...]]:
     from treegauge.neural.span_network import weight_shapes
 
-    wanted = weight_shapes(settings, vocabulary.sizes)
+    try:
+        return weight_shapes(settings, vocabulary.sizes, encoder)
+    except (RuntimeError, ImportError, OSError, AttributeError, ZeroDivisionError) as error:
+        raise ValueError(f"no network can be built: {error}") from None
+
+
+def _check_weights(weights: Mapping[str, NDArray[Any]], wanted: Mapping[str, tuple[int, ...]]) -> None:
+    """Check that there is a finite array of the right shape for each weight of the network."""
     if set(weights) != set(wanted):
         raise ValueError(f"weights are missing or unknown: {', '.join(sorted(set(weights) ^ set(wanted))[:3])}")
     for name, array in weights.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -25,9 +25,11 @@ from treegauge.errors import UsageError
 from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes, training_trees
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.neural.backend import as_numpy, torch_module
-from treegauge.neural.network_model import NetworkModel, NetworkSettings, chosen_device, half_precision
+from treegauge.neural.network_model import WITH_ENCODER, NetworkModel, NetworkSettings, chosen_device, half_precision
 from treegauge.neural.network_view import NetworkView, network_views
+from treegauge.neural.pretrained_encoder import PretrainedEncoder
 from treegauge.neural.sentence_batches import UNKNOWN, Batch, Vocabulary, encode_sentences, make_batch, span_row, vocabulary_of
+from treegauge.neural.word_vectors import WordVectors
 from treegauge.normalise import pipeline
 from treegauge.parsing.free_objectives import labelled_precision_recall
 from treegauge.parsing.span_trees import labelled_spans
@@ -46,10 +48,11 @@ MOST_WORDS = 150
 FULL_EPOCH = 3000
 """The number of trees that an epoch sees at least, unless its passes are given."""
 WARM_UP = 200
-"""The number of steps in which the learning rate rises."""
+"""The most steps in which the learning rate rises; with a pretrained encoder it is a tenth of all steps."""
 LARGEST_NORM = 5.0
 PARTS = 2
-"""The number of parts of a batch that threads of a CPU work on; their gradients are added in a fixed order."""
+"""The number of parts of a batch that threads of a CPU work on; their gradients are added in a fixed order. With an encoder, which
+draws its own random numbers, a batch is one part."""
 SENTENCES = 20
 """Losses are summed over the sentences of a batch and divided by this number."""
 
@@ -82,21 +85,25 @@ def train_network(
     device: str = "auto",
     jobs: int = 1,
     tune: bool = True,
+    vectors: WordVectors | None = None,
+    encoder: tuple[PretrainedEncoder, Mapping[str, NDArray[Any]]] | None = None,
     checkpoint: str | Path | None = None,
-    every: float = 60.0,
+    every: float | None = None,
     resume: bool = False,
     on_report: Callable[[TrainingReport], None] = lambda _: None,
     save: Callable[[NetworkModel], None] = lambda _: None,
 ) -> NetworkModel:
     """Train a network on trees, after normalising them by :data:`~treegauge.grammar.training_sentences.STEPS`.
 
-    The state is written to the folder ``checkpoint`` after each epoch, and ``every`` so many seconds; ``resume`` continues from it.
-    The folder is removed at the end, after ``save`` was called with the model. ``jobs`` is the number of threads of a CPU, which
-    does not change the result. Without
-    ``tune`` there is no slice: the network is that of the last epoch, with the usual lam. ``trained_on`` identifies the trees
-    (default: their SHA-256).
+    The state is written to the folder ``checkpoint`` after each epoch, and ``every`` so many seconds (default: 60, and 600 with an
+    encoder, whose state is large); ``resume`` continues from it. The folder is removed at the end, after ``save`` was called with
+    the model. ``jobs`` is the number of threads of a CPU, which does not change the result. Without ``tune`` there is no slice: the
+    network is that of the last epoch, with the usual lam. ``vectors`` are vectors of words that the network reads beside its own,
+    ``encoder`` a pretrained encoder with its weights, which are trained, too. ``trained_on`` identifies the trees (default: their
+    SHA-256).
     """
-    settings, device = settings or NetworkSettings(), chosen_device(device)
+    settings, device = settings or (WITH_ENCODER if encoder else NetworkSettings()), chosen_device(device)
+    settings = replace(settings, vectors=vectors.values.shape[1] if vectors else 0)
     if not trees:
         raise UsageError("there are no trees to train on")
     digest = trained_on or hashlib.sha256("\n".join(map(str, trees)).encode("utf-8", "surrogatepass")).hexdigest()
@@ -104,11 +111,12 @@ def train_network(
     if tune and len(trees) >= FEWEST:
         rest, held = hold_out_by_words(rest, max(SHARE, min(LARGEST_SHARE, ENOUGH / len(trees))), "early stopping")
     plan = {**asdict(settings), "convolutions": list(settings.convolutions), "tune": tune, "device": device, "trees": digest}
-    checkpoints = CheckpointFolder(checkpoint, plan, resume=resume)
-    with _one_thread(), _fast_products(), ThreadPoolExecutor(jobs if device == "cpu" else 2) as pool:
-        run = _Training(rest, _slice(held), settings, device, pool)
+    given = {"embeddings": [*vectors.words, vectors.values] if vectors else [], "encoder": encoder[1].values() if encoder else []}
+    checkpoints = CheckpointFolder(checkpoint, {**plan, **{name: _digest(each) for name, each in given.items()}}, resume=resume)
+    with _one_thread(), _fast_products(), _own_randomness(device), ThreadPoolExecutor(jobs if device == "cpu" else 2) as pool:
+        run = _Training(rest, _slice(held), settings, device, pool, vectors, encoder)
         run.resume(checkpoints)
-        run.train(checkpoints, every, on_report)
+        run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
         model = replace(run.result(), trained_on=digest, sentences=sentence_hashes(trees))
     save(model)
     checkpoints.remove()
@@ -133,6 +141,22 @@ def _one_thread() -> Generator[None]:
         torch.set_num_threads(before)
 
 
+def _digest(parts: Iterable[str | NDArray[Any]]) -> str:
+    """A hash of words and arrays."""
+    made = hashlib.sha256()
+    for part in parts:
+        made.update(part.encode("utf-8", "surrogatepass") + b"\0" if isinstance(part, str) else part.tobytes())
+    return made.hexdigest()
+
+
+@contextmanager
+def _own_randomness(device: str) -> Generator[None]:
+    """A context after which torch's own generators are as before; an encoder's dropout uses them."""
+    torch = torch_module()
+    with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
+        yield
+
+
 @contextmanager
 def _fast_products() -> Generator[None]:
     """A context in which a GPU multiplies matrices with less precision (TF32), which costs training nothing."""
@@ -149,27 +173,35 @@ class _Training:
     """A network in training: its trees as arrays, the optimiser, and how far it is."""
 
     def __init__(
-        self, trees: Sequence[Tree], gold: Sequence[Tree], settings: NetworkSettings, device: str, pool: ThreadPoolExecutor
-    ) -> None:
-        from treegauge.neural.span_network import SpanNetwork
+        self, trees: Sequence[Tree], gold: Sequence[Tree], settings: NetworkSettings, device: str, pool: ThreadPoolExecutor,
+        vectors: WordVectors | None, encoder: tuple[PretrainedEncoder, Mapping[str, NDArray[Any]]] | None,
+    ) -> None:  # fmt: skip
+        from treegauge.neural.span_network import SpanNetwork, load_vectors, load_weights
 
         torch = torch_module()
         given, root = training_trees(trees)
         self.settings, self.device, self.gold, self.pool = settings, device, gold, pool
         self.trees = [tree for tree in given if tree.width <= MOST_WORDS] or given[:1]
-        self.vocabulary = vocabulary_of(self.trees, root)
-        self.encoded = encode_sentences(self.vocabulary, [tree.words for tree in self.trees])
+        self.encoder = None if encoder is None else encoder[0]
+        self.vocabulary = vocabulary_of(self.trees, root, vectors.words if vectors else ())
+        self.vectors = vectors.values if vectors else np.zeros((0, 0), np.float16)
+        self.encoded = encode_sentences(self.vocabulary, [tree.words for tree in self.trees], self.encoder)
         self.unknown = settings.unknown / (settings.unknown + np.bincount(self.encoded.words)[self.encoded.words])
         self.tags, self.rows, self.labels = _answers(self.vocabulary, self.trees)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(settings.seed)
-            self.network = SpanNetwork(settings, self.vocabulary.sizes).to(device)
-        self.parameters = list(self.network.parameters())
-        self.optimiser = torch.optim.AdamW(self.parameters, lr=settings.rate, betas=(0.9, 0.95), weight_decay=0.01, fused=True)
+        torch.manual_seed(settings.seed)
+        self.network = load_vectors(SpanNetwork(settings, self.vocabulary.sizes, self.encoder), self.vectors).to(device)
+        pretrained: list[Any] = []
+        if encoder is not None:
+            load_weights(self.network.encoder, encoder[1])
+            pretrained = list(self.network.encoder.parameters())
+        own = [each for name, each in self.network.named_parameters() if not name.startswith("encoder.")]
+        self.parameters, self.rates = own + pretrained, (settings.rate, settings.encoder_rate)
+        groups = [{"params": some} for some in (own, pretrained) if some]
+        self.optimiser = torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.95), weight_decay=0.01, fused=True)
         self.passes = settings.passes or max(1, round(FULL_EPOCH / len(self.trees)))
         self.epoch, self.at, self.step, self.total = 0, 0, 0, 0.0
         self.history: list[tuple[float, float | None]] = []
-        self.best: dict[str, NDArray[np.float32]] = {}
+        self.best: dict[str, NDArray[np.float16]] = {}
 
     @property
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -185,7 +217,7 @@ class _Training:
             self.history.append((loss, f1))
             self.epoch, self.at, self.total = self.epoch + 1, 0, 0.0
             if self._best_epoch() == self.epoch:
-                self.best = self.weights
+                self.best = half_precision(self.weights)
             self._save(checkpoints)
             on_report(self._report(loss, math.nan if f1 is None else f1))
 
@@ -201,9 +233,10 @@ class _Training:
         total = torch.full((), self.total, dtype=torch.float64, device=self.device)
         for parts in self._prepared(batches[self.at :], words):
             done = (self.epoch + self.at / len(batches)) / self.settings.epochs
-            warm = min(1.0, (self.step + 1) / min(WARM_UP, 1 + self.settings.epochs * len(batches) // 10))
-            for group in self.optimiser.param_groups:
-                group["lr"] = self.settings.rate * warm * (0.02 + 0.49 * (1 + math.cos(math.pi * done)))
+            tenth = 1 + self.settings.epochs * len(batches) // 10
+            warm = min(1.0, (self.step + 1) / (tenth if self.encoder else min(WARM_UP, tenth)))
+            for group, rate in zip(self.optimiser.param_groups, self.rates, strict=False):
+                group["lr"] = rate * warm * (0.02 + 0.49 * (1 + math.cos(math.pi * done)))
             total += self._train_batch(parts)
             self.at, self.step = self.at + 1, self.step + 1
             if time.monotonic() - saved >= every:
@@ -232,8 +265,9 @@ class _Training:
     def _prepared(self, batches: Sequence[Int64], words: Int64) -> Iterator[list[BatchPart]]:
         """The parts of each batch: on a CPU several, which threads work on; on a GPU one, prepared in advance."""
         if self.device == "cpu":
+            parts = 1 if self.encoder else PARTS
             for chosen in batches:
-                yield [self._part(chosen[k::PARTS], words) for k in range(min(PARTS, len(chosen)))]
+                yield [self._part(chosen[k::parts], words) for k in range(min(parts, len(chosen)))]
         else:
             for part in in_threads(lambda chosen: self._part(chosen, words), batches, 2, ahead=2):
                 yield [part]
@@ -267,11 +301,13 @@ class _Training:
         from treegauge.neural.span_network import Dropout, tree_distribution
 
         torch = torch_module()
+        if self.encoder is not None:
+            torch.manual_seed(seed)
         scores, tags = self.network(part.batch, Dropout(self.settings.dropout, seed, self.device))
         loss = tree_distribution(scores, part.batch).log_partition.sum() - scores[part.rows, part.labels].sum()
         of_tags = torch.nn.functional.cross_entropy(tags, part.tags, reduction="sum")
         whole = (loss + self.settings.tag_weight * of_tags) / SENTENCES
-        return loss.detach(), list(torch.autograd.grad(whole, self.parameters))
+        return loss.detach(), list(torch.autograd.grad(whole, self.parameters, materialize_grads=True))
 
     def _views(self) -> list[NetworkView]:
         return network_views(self.network, self.vocabulary, USUAL_LAM, [tree.words for tree in self.gold])
@@ -286,7 +322,7 @@ class _Training:
         """The model with the best weights, and the lam that is best for them."""
         from treegauge.neural.span_network import load_weights
 
-        weights = half_precision(self.best or self.weights)
+        weights = self.best or half_precision(self.weights)
         load_weights(self.network, weights)
         views = self._views()
         by_lam = {lam: self._f1(views, lam) for lam in LAMS} if views else {}
@@ -294,13 +330,14 @@ class _Training:
         notes = {
             "method": "span CRF over bidirectional LSTMs of words and characters",
             "steps": STEPS,
+            "device": self.device,
             "trees": len(self.trees),
             "slice": len(self.gold),
             "f1": by_lam.get(lam),
             "best_epoch": self._best_epoch(),
             "history": [list(each) for each in self.history],
         }
-        return NetworkModel(self.vocabulary, self.settings, weights, lam, notes=notes)
+        return NetworkModel(self.vocabulary, self.settings, weights, lam, notes=notes, vectors=self.vectors, encoder=self.encoder)
 
     def _save(self, checkpoints: CheckpointFolder) -> None:
         state = self.optimiser.state_dict()["state"]
@@ -316,6 +353,8 @@ class _Training:
         checkpoints.read_state("network", self._restore, most_parts=1 << 14)
 
     def _restore(self, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        from treegauge.neural.span_network import load_weights
+
         torch = torch_module()
         self.epoch, self.at, self.step = (int(document[name]) for name in ("epoch", "at", "step"))
         self.total = float(document["total"])
@@ -325,7 +364,7 @@ class _Training:
             for kind in ("now", "best")
         }
         self.best = named["best"]
-        self.network.load_state_dict({name: torch.from_numpy(each) for name, each in named["now"].items()})
+        load_weights(self.network, named["now"])
         state: dict[int, dict[str, Any]] = {}
         for name, each in arrays.items():
             field, _, number = name.partition(".")

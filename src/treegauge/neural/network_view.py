@@ -78,7 +78,7 @@ class NetworkView(PosteriorView):
         first, last = np.triu_indices(n)
         kept = np.flatnonzero(self.spans > LEAST)
         posterior = self.spans[kept, None] * _shares(self.scores[kept])
-        phrase, top = (posterior @ part for part in _parts_of_labels(self.vocabulary))
+        phrase, top = (posterior @ part for part in _parts_of_labels(self.vocabulary.labels, self.vocabulary.phrase_labels))
         row, X = np.nonzero(phrase > LEAST)
         of_word = [(s, number[tag], p) for s, own in enumerate(self.tags) for tag, p in own if tag]
         word, tag = (np.array([each[i] for each in of_word], np.int64) for i in (0, 1))
@@ -142,11 +142,11 @@ def _shares(scores: NDArray[Any]) -> Float64:
 
 
 @cache
-def _parts_of_labels(vocabulary: Vocabulary) -> tuple[Float64, Float64]:
-    """For each joined label 1 in the columns of its single labels, and 1 in that of its topmost (labels, phrase labels)."""
-    number = {name: X for X, name in enumerate(vocabulary.phrase_labels)}
-    parts, tops = np.zeros((2, len(vocabulary.labels), len(number)))
-    for row, label in enumerate(vocabulary.labels):
+def _parts_of_labels(labels: tuple[str, ...], single: tuple[str, ...]) -> tuple[Float64, Float64]:
+    """For each joined label 1 in the columns of its single labels, and 1 in that of its topmost (labels, single labels)."""
+    number = {name: X for X, name in enumerate(single)}
+    parts, tops = np.zeros((2, len(labels), len(number)))
+    for row, label in enumerate(labels):
         own = [number[part] for part in label.split(JOIN)]
         parts[row, own], tops[row, own[0]] = 1.0, 1.0
     return parts, tops
@@ -161,7 +161,7 @@ def network_views(
     from treegauge.neural.span_network import on_device, tree_distribution
 
     torch: Any = torch_module()
-    given, device = encode_sentences(vocabulary, sentences), str(network.bias.device)
+    given, device = encode_sentences(vocabulary, sentences, network.tokeniser), str(network.bias.device)
     found: dict[int, NetworkView] = {}
     for chosen in _groups(given.lengths):
         batch = on_device(make_batch(given, chosen), device)

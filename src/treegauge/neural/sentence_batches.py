@@ -16,7 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.alignment.words import plain_word
 from treegauge.neural.backend import Array
+from treegauge.neural.pretrained_encoder import NO_WINDOWS, PretrainedEncoder, Windows
 from treegauge.parsing.span_trees import JOIN, labelled_spans
 from treegauge.trees.tree import Tree
 
@@ -31,13 +33,15 @@ MOST_CHARACTERS = 20
 @dataclass(frozen=True)
 class Vocabulary:
     """Everything that has a number: words in lower case, characters, tags (``""``: a word without one), and labels, of which those
-    of several nodes over one span are joined (``S::VP``). ``root`` is the label above all trees, if the treebank has one."""
+    of several nodes over one span are joined (``S::VP``). ``root`` is the label above all trees, if the treebank has one, and
+    ``vectors`` are the words that have a given vector."""
 
     words: tuple[str, ...]
     characters: tuple[str, ...]
     tags: tuple[str, ...]
     labels: tuple[str, ...]
     root: str | None
+    vectors: tuple[str, ...] = ()
 
     @cached_property
     def word_numbers(self) -> dict[str, int]:
@@ -50,6 +54,14 @@ class Vocabulary:
         return {character: number for number, character in enumerate(self.characters, FIRST_CHARACTER)}
 
     @cached_property
+    def _vector_numbers(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.vectors, 1)}
+
+    def vector_number(self, word: str) -> int:
+        """The number of a word's given vector, from 1; 0 if it has none."""
+        return next((self._vector_numbers[form] for form in word_forms(word) if form in self._vector_numbers), 0)
+
+    @cached_property
     def phrase_labels(self) -> tuple[str, ...]:
         """The labels of single nodes."""
         return tuple(dict.fromkeys(part for label in self.labels for part in label.split(JOIN)))
@@ -60,12 +72,17 @@ class Vocabulary:
         return len(self.words) + FIRST_WORD, len(self.characters) + FIRST_CHARACTER, len(self.tags), len(self.labels)
 
 
-def vocabulary_of(trees: Sequence[Tree], root: str | None) -> Vocabulary:
-    """The vocabulary of normalised trees.
+def word_forms(word: str) -> tuple[str, str, str]:
+    """The forms in which a word is looked up among given vectors."""
+    return word, word.lower(), plain_word(word).lower()
+
+
+def vocabulary_of(trees: Sequence[Tree], root: str | None, vectors: tuple[str, ...] = ()) -> Vocabulary:
+    """The vocabulary of normalised trees, and of given ``vectors``.
 
     >>> vocabulary_of([Tree.parse("(S (NP (D the) (N cat)) (VP (V sat)))"), Tree.parse("(S (VP (V go)))")], None)
     Vocabulary(words=('the', 'cat', 'sat', 'go'), characters=('a', 'c', 'e', 'g', 'h', 'o', 's', 't'), tags=('D', 'N', 'V'), \
-labels=('S', 'NP', 'VP', 'S::VP'), root=None)
+labels=('S', 'NP', 'VP', 'S::VP'), root=None, vectors=())
     """
     words = [word for tree in trees for word in tree.words]
     labels = Counter(label for tree in trees for label in labelled_spans(tree, tags=True).values())
@@ -75,18 +92,23 @@ labels=('S', 'NP', 'VP', 'S::VP'), root=None)
         tuple(sorted({tag for tree in trees for tag in tree.tags})),
         tuple(labels) or ("S",),
         root,
+        vectors,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedSentences:
     """Sentences as numbers: the words of sentence i are ``words[first[i]:first[i + 1]]``, and ``spelling`` has for each of them its
-    row in ``spellings``, an array of characters whose row 0 spells the mark at the ends of a sentence."""
+    row in ``spellings``, an array of characters whose row 0 spells the mark at the ends of a sentence. By row there are also the
+    number of the given vector, and the sub-words for an encoder, if there is one."""
 
     first: Int64
     words: Int64
     spelling: Int64
     spellings: Int64
+    vectors: Int64
+    encoder: PretrainedEncoder | None
+    sub_words: Sequence[Int64]
 
     @property
     def lengths(self) -> Int64:
@@ -94,8 +116,10 @@ class EncodedSentences:
         return np.diff(self.first)
 
 
-def encode_sentences(vocabulary: Vocabulary, sentences: Sequence[Sequence[str]]) -> EncodedSentences:
-    """The numbers of sentences' words and of their characters."""
+def encode_sentences(
+    vocabulary: Vocabulary, sentences: Sequence[Sequence[str]], encoder: PretrainedEncoder | None = None
+) -> EncodedSentences:
+    """The numbers of sentences' words, and of their characters, vectors and sub-words."""
     known, rows = vocabulary.word_numbers, dict[str, int]()
     words = [known.get(word.lower(), UNKNOWN) for sentence in sentences for word in sentence]
     spelling = [rows.setdefault(word, len(rows) + 1) for sentence in sentences for word in sentence]
@@ -106,7 +130,9 @@ def encode_sentences(vocabulary: Vocabulary, sentences: Sequence[Sequence[str]])
         read = word if len(word) <= MOST_CHARACTERS else word[:half] + word[-half:]
         spellings[row, : len(read)] = [numbers.get(character, UNKNOWN_CHARACTER) for character in read] or [UNKNOWN_CHARACTER]
     first = np.cumsum([0, *map(len, sentences)])
-    return EncodedSentences(first, np.array(words, np.int64), np.array(spelling, np.int64), spellings)
+    vectors = np.array([0, *(map(vocabulary.vector_number, rows) if vocabulary.vectors else [0] * len(rows))])
+    pieces = [np.zeros(0, np.int64), *encoder.sub_words(list(rows))] if encoder else []
+    return EncodedSentences(first, np.array(words, np.int64), np.array(spelling, np.int64), spellings, vectors, encoder, pieces)
 
 
 class Batch(NamedTuple):
@@ -118,7 +144,9 @@ class Batch(NamedTuple):
     * ``spellings``: the characters of different words, the longest first; ``letters``: the places of those that are not padding;
     * ``position``: the place of each word without marks, sentence by sentence;
     * ``before`` and ``after``: the positions on both sides of each fencepost; ``left`` and ``right``: the fenceposts of each span;
-    * ``cell``: the place of each span in an array (sentences, n, n) by first and last word.
+    * ``cell``: the place of each span in an array (sentences, n, n) by first and last word;
+    * ``vectors``: the given vector of each position; ``windows``: the sub-words for an encoder, -1 for padding; ``outputs``: the
+      places in them that count, and ``inputs``: the position of each.
     """
 
     chosen: Int64
@@ -136,6 +164,10 @@ class Batch(NamedTuple):
     left: Array
     right: Array
     cell: Array
+    vectors: Array
+    windows: Array
+    outputs: Array
+    inputs: Array
 
 
 @cache
@@ -164,6 +196,7 @@ def make_batch(given: EncodedSentences, chosen: Int64, words: Int64 | None = Non
     own, spelling = np.full(len(step), EDGE), np.zeros(len(step), np.int64)
     own[inner] = (given.words if words is None else words)[token[inner]]
     spelling[inner] = given.spelling[token[inner]]
+    vectors, (windows, outputs, of_output) = given.vectors[spelling], _windows(given, chosen)
     rows, spelling = np.unique(spelling, return_inverse=True)
     characters = (given.spellings[rows] != PADDING).sum(axis=1)
     by_length = np.argsort(-characters, kind="stable")
@@ -173,6 +206,7 @@ def make_batch(given: EncodedSentences, chosen: Int64, words: Int64 | None = Non
     letter, row = np.nonzero(characters[by_length][None, :] > np.arange(longest)[:, None])
     of_fence, fence = np.repeat(np.arange(size), lengths + 1), _ranges(lengths + 1)
     of_word, word = np.repeat(np.arange(size), lengths), _ranges(lengths)
+    position = begin[word + 1] + of_word
     first_fence, n = np.cumsum(lengths + 1) - lengths - 1, int(lengths[0])
     spans = [_spans(int(length)) for length in lengths]
     s, last = (np.concatenate(each) for each in zip(*spans, strict=True))
@@ -180,9 +214,18 @@ def make_batch(given: EncodedSentences, chosen: Int64, words: Int64 | None = Non
     return Batch(
         chosen, lengths, steps, np.bincount(letter), own, rank[spelling], given.spellings[rows[by_length], :longest],
         row * longest + letter, sentence,
-        position=begin[word + 1] + of_word, before=begin[fence] + of_fence, after=begin[fence + 1] + of_fence,
+        position=position, before=begin[fence] + of_fence, after=begin[fence + 1] + of_fence,
         left=first_fence[of_span] + s, right=first_fence[of_span] + last + 1, cell=(of_span * n + s) * n + last,
+        vectors=vectors, windows=windows, outputs=outputs, inputs=position[of_output],
     )  # fmt: skip
+
+
+def _windows(given: EncodedSentences, chosen: Int64) -> Windows:
+    """The windows of an encoder over the sentences with these numbers."""
+    if given.encoder is None:
+        return NO_WINDOWS
+    rows = [given.spelling[given.first[i] : given.first[i + 1]] for i in map(int, chosen)]
+    return given.encoder.windows([[given.sub_words[int(row)] for row in own] for own in rows])
 
 
 def _ranges(sizes: Int64) -> Int64:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.neural.backend import Tensor
+from treegauge.neural.pretrained_encoder import PretrainedEncoder
 from treegauge.neural.sentence_batches import MOST_CHARACTERS, Batch
 from treegauge.neural.span_crf import SpanCRF
 
@@ -30,9 +31,12 @@ ROWS = 1 << 15
 
 
 class SpanNetwork(nn.Module):
-    """Scores of labelled spans and of tags; ``sizes`` are those of a :class:`~treegauge.neural.sentence_batches.Vocabulary`."""
+    """Scores of labelled spans and of tags; ``sizes`` are those of a :class:`~treegauge.neural.sentence_batches.Vocabulary`.
 
-    def __init__(self, shape: NetworkSettings, sizes: tuple[int, int, int, int]) -> None:
+    Given vectors of words, which training does not change, and the outputs of a pretrained ``encoder`` are read beside the words.
+    """
+
+    def __init__(self, shape: NetworkSettings, sizes: tuple[int, int, int, int], encoder: PretrainedEncoder | None = None) -> None:
         nn.Module.__init__(self)
         words, characters, tags, labels = sizes
         hidden, spans, of_character, widths = shape.hidden, shape.spans, shape.characters, shape.convolutions
@@ -40,7 +44,11 @@ class SpanNetwork(nn.Module):
         self.characters = nn.Embedding(characters, of_character, padding_idx=0)
         self.spelling = nn.LSTM(of_character, of_character, bidirectional=True)
         self.convolutions = nn.ModuleList(nn.Conv1d(of_character, of_character, k, padding=k // 2) for k in widths)
-        read = shape.words + (2 + len(widths)) * of_character
+        self.tokeniser = encoder
+        self.encoder: Any = None if encoder is None else encoder.build()
+        self.register_buffer("vectors", torch.zeros(1, shape.vectors), persistent=False)
+        read = shape.words + (2 + len(widths)) * of_character + shape.vectors
+        read += self.encoder.config.hidden_size if encoder else 0
         self.recurrent = nn.ModuleList(
             nn.LSTM(2 * hidden if layer else read, hidden, bidirectional=True) for layer in range(shape.layers)
         )
@@ -54,8 +62,8 @@ class SpanNetwork(nn.Module):
     def forward(self, batch: Batch, dropout: Dropout | None = None) -> tuple[Tensor, Tensor]:
         """The scores of each span's labels (spans, labels), and of each word's tags (words, tags)."""
         drop = dropout or no_dropout
-        spelled = self._spelled(batch)[batch.spelling]
-        x = drop(torch.cat([self.words(batch.words), spelled], -1), batch)
+        read = [self.words(batch.words), self._spelled(batch)[batch.spelling], self.vectors[batch.vectors]]
+        x = drop(torch.cat([*read, self._encoded(batch)] if self.encoder else read, -1), batch)
         for layer in self.recurrent:
             x = drop(layer(packed_sequence(x, batch.steps))[0].data, batch)
         forward, backward = x.chunk(2, -1)
@@ -73,6 +81,19 @@ class SpanNetwork(nn.Module):
         # Every word is followed by padding, so that its values do not depend on the longest word beside it.
         padded = nn.functional.pad(read.transpose(1, 2), (0, MOST_CHARACTERS))
         return torch.cat([states[0], states[1], *(c(padded).relu().amax(-1) for c in self.convolutions)], -1)
+
+    def _encoded(self, batch: Batch) -> Tensor:
+        """The mean of the encoder's outputs for the sub-words of each position; 0 at marks. Training uses mixed precision on a GPU
+        and the encoder's own dropout."""
+        training, is_real = torch.is_grad_enabled(), batch.windows >= 0
+        self.encoder.train(training)
+        mixed = training and is_real.is_cuda and torch.cuda.is_bf16_supported()
+        with torch.autocast(is_real.device.type, torch.bfloat16, enabled=mixed):
+            given = torch.where(is_real, batch.windows, self.encoder.config.pad_token_id or 0)
+            made = self.encoder(input_ids=given, attention_mask=is_real.long()).last_hidden_state
+        made = made.float().flatten(0, 1)[batch.outputs]
+        total = made.new_zeros(len(batch.words), made.shape[-1]).index_add(0, batch.inputs, made)
+        return total / torch.bincount(batch.inputs, minlength=len(total)).clamp_min(1)[:, None]
 
 
 def no_dropout(x: Tensor, batch: Batch | None = None) -> Tensor:
@@ -101,10 +122,18 @@ def load_weights(network: Any, weights: Mapping[str, NDArray[Any]]) -> Any:
     return network
 
 
-def weight_shapes(settings: NetworkSettings, sizes: tuple[int, int, int, int]) -> dict[str, tuple[int, ...]]:
+def load_vectors(network: Any, values: NDArray[np.float16]) -> Any:
+    """The network with these given vectors, and zeros for words without one."""
+    network.vectors = torch.cat([torch.zeros(1, values.shape[1]), torch.from_numpy(values).float()]).to(network.bias.device)
+    return network
+
+
+def weight_shapes(
+    settings: NetworkSettings, sizes: tuple[int, int, int, int], encoder: PretrainedEncoder | None
+) -> dict[str, tuple[int, ...]]:
     """The shape of each weight of a network, which is not built for this."""
     with torch.device("meta"):
-        return {name: tuple(weight.shape) for name, weight in SpanNetwork(settings, sizes).state_dict().items()}
+        return {name: tuple(weight.shape) for name, weight in SpanNetwork(settings, sizes, encoder).state_dict().items()}
 
 
 def to_device(arrays: Sequence[NDArray[Any]], device: str) -> list[Tensor]:

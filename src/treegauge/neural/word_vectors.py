@@ -1,0 +1,70 @@
+"""Word vectors trained elsewhere: text files of word2vec and GloVe, compressed or not.
+
+A line is a word and its numbers; the first line of word2vec has the numbers of words and of dimensions instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import InputError
+from treegauge.io.sources import ReadOptions, Source, Text
+
+MOST_WORDS = 100_000
+"""So many words from the beginning of a file, where the frequent ones are, are kept; of the rest those that are needed."""
+MOST_DIMENSIONS = 2048
+_LONGEST_LINE = 1 << 17
+
+
+class WordVectors(NamedTuple):
+    """Words, and a row of numbers for each, scaled so that their standard deviation is 1."""
+
+    words: tuple[str, ...]
+    values: NDArray[np.float16]
+
+
+def read_vectors(path: str | Path, needed: Container[str] = (), most: int = MOST_WORDS) -> WordVectors:
+    """The vectors of the ``needed`` words, and of the first ``most`` words of the file; the first vector of a word counts."""
+    found, dimensions = dict[str, NDArray[np.float32]](), 0
+    for number, line in enumerate(Text(Source(str(path)), ReadOptions(encoding="utf-8")).lines(), start=1):
+        fields = line.split() if len(line) < _LONGEST_LINE else []
+        if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+            dimensions = int(fields[1])
+            _check_dimensions(dimensions, str(path))
+            continue
+        if not dimensions:
+            dimensions = len(fields) - 1
+            _check_dimensions(dimensions, str(path))
+        if len(fields) <= dimensions:
+            raise _bad_line(f"a word and {dimensions} numbers are expected", str(path), number, line)
+        try:
+            # A word of GloVe may have spaces in it.
+            word = b" ".join(fields[:-dimensions]).decode()
+            if word not in found and (number <= most or word in needed):
+                found[word] = np.array(fields[-dimensions:], np.float32)
+                if not np.abs(found[word]).max() < 1e6:
+                    raise ValueError("a number is not finite")
+        except ValueError as error:
+            problem = "the word is not UTF-8" if isinstance(error, UnicodeError) else "not all of its values are numbers"
+            raise _bad_line(problem, str(path), number, line) from None
+    if not found:
+        raise InputError("there are no word vectors in it", path=str(path))
+    values = np.stack(list(found.values()))
+    return WordVectors(tuple(found), (values / max(float(values.std()), 1e-6)).astype(np.float16))
+
+
+def _check_dimensions(dimensions: int, path: str) -> None:
+    if not 1 <= dimensions <= MOST_DIMENSIONS:
+        problem = f"not word vectors: the first line has {dimensions:,} dimensions, not 1 to {MOST_DIMENSIONS:,}"
+        raise InputError(
+            problem, path=path, line=1, advice="Give the text format of word2vec or GloVe: a word and its numbers per line."
+        )
+
+
+def _bad_line(problem: str, path: str, number: int, line: bytes) -> InputError:
+    return InputError(problem, path=path, line=number, column=1, text=line[:200].decode("utf-8", "replace"))
