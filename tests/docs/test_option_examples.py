@@ -13,6 +13,7 @@ import click
 import numpy as np
 import pages
 import pytest
+from tests.neural.tiny_encoder import save_encoder
 
 from treegauge.cli import COMMANDS, main
 from treegauge.cli._group import treegauge as program
@@ -29,7 +30,7 @@ def lines(page: Path) -> list[str]:
 
 
 LINES = [line for page in sorted(REFERENCE.glob("*.md")) for line in lines(page)]
-EXTRAS = {"--device": "torch", "--engine dask": "distributed", "treegauge check": "uvicorn"}
+EXTRAS = {"--device": "torch", "--encoder": "transformers", "--engine dask": "distributed", "treegauge check": "uvicorn"}
 """Words of the examples that need an extra, and one of its packages: without it, their lines are left out."""
 INTERRUPTED = "# go on after an interruption"
 """The remark behind a command that resumes another one, which is interrupted first."""
@@ -84,6 +85,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rest = {"note": "", "correction": False, "undoes": "", "blind": False}
     (place / "judgements.jsonl").write_text(json.dumps(judgement | bracket | rest) + "\n", "utf-8")
     (place / "weights.txt").write_text("NP 1\n", "utf-8")
+    (place / "vectors.txt").write_text("2 3\nthe 0.1 -0.2 0.3\nrain 0.4 0.5 -0.6\n", "utf-8")
+    if find_spec("transformers") is not None and find_spec("torch") is not None:
+        save_encoder(place / "encoder")
     (place / "marked.txt").write_text("It PRP B-NP\nrained VBD B-VP\n\n", "utf-8")
     (place / "chunker.txt").write_text("It PRP B-NP\nrained VBD I-NP\n\n", "utf-8")
     (place / "probabilities.txt").write_text("NP 0 1 0.9\nVP 1 2 0.8\n\n", "utf-8")
