@@ -47,6 +47,11 @@ class NetworkParser(SentenceParser):
         return False
 
     @property
+    def about(self) -> str:
+        """The size of the network."""
+        return repr(self.model).strip("<>")
+
+    @property
     def spellings(self) -> Spellings:
         """The words that the network has seen, in lower case."""
         if "spellings" not in self.model.derived:

@@ -60,6 +60,14 @@ def no_parse(words: Sequence[str], unknown_words: Sequence[str] = ()) -> NoParse
     return NoParse(f"the grammar has no parse for: {sentence}" + (f"; {reason}" if unknown_words else ""))
 
 
+def check_grammar(name: str, given: object) -> None:
+    """Refuse what is not a grammar, with a hint at what makes one."""
+    if not isinstance(given, PCFG):
+        kind = type(given).__name__
+        hint = "treegauge.induce(trees) makes one" if isinstance(given, list) else "treegauge.load(path) opens a model"
+        raise UsageError(f"{name} takes a grammar, a PCFG, not {kind}: {hint}")
+
+
 class Forest(PosteriorView):
     """All parses of a sentence under a grammar, in a chart. Everything is computed on first use; nothing is pruned unless ``limit``
     is given.
@@ -98,6 +106,7 @@ class Forest(PosteriorView):
         allowed: ArrayLike | None = None,
         limit: Limit | None = None,
     ) -> None:
+        check_grammar("Forest", grammar)
         if isinstance(words, str):
             raise UsageError(f"a sentence is a sequence of words, not a string: {words[:40]!r}.split()")
         self.grammar = grammar

@@ -274,6 +274,11 @@ class MixtureParser(SentenceParser):
             raise UsageError("k-best parses need the probabilities of whole trees, which a mixture does not have: use one model")
 
     @property
+    def about(self) -> str:
+        """The parts with their shares."""
+        return "mixture of " + ", ".join(f"{share:g} {part.about}" for share, part in zip(self.shares, self.parts, strict=True))
+
+    @property
     def spellings(self) -> Spellings:
         """The words that the first model knows."""
         return self.parts[0].spellings

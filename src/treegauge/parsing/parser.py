@@ -15,7 +15,7 @@ from treegauge.normalise.pruning import chain_labels, expand_unaries
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.coarse_to_fine import Pruner, expected_usage
 from treegauge.parsing.expected import ExpectedCounts, expected_counts
-from treegauge.parsing.forest import Forest
+from treegauge.parsing.forest import Forest, check_grammar
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posterior_view import Best, Constituent, Parse, PosteriorView
 from treegauge.parsing.spellings import Spellings
@@ -66,7 +66,14 @@ class Sentence(NamedTuple):
     tags: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True)
+def check_sentence(given: object) -> None:
+    """Refuse what is not a sentence, with a hint at what parses text."""
+    if not isinstance(given, Sentence):
+        kind = type(given).__name__
+        raise UsageError(f"a Parser parses a Sentence, not {kind}; the models of treegauge.load parse text")
+
+
+@dataclass(frozen=True, repr=False)
 class ParsedSentence:
     """The tree of a sentence, and how it was found.
 
@@ -90,6 +97,16 @@ class ParsedSentence:
     pruned: bool = False
     respelled: tuple[tuple[str, str], ...] = ()
     missing: int = 0
+
+    def __repr__(self) -> str:
+        how = ", ".join(
+            ["no parse (fallback)"] * self.fallback
+            + [f"log probability {self.log_probability:.4f}"] * math.isfinite(self.log_probability)
+        )
+        return f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree}>"
+
+    def _repr_html_(self) -> str:
+        return self.tree.svg(theme="auto")
 
     @property
     def scored_tree(self) -> Tree:
@@ -115,6 +132,11 @@ class SentenceParser:
     def with_settings(self, **changes: Any) -> Self:
         """The same parser with other settings: ``objective``, ``options``, ``kbest``, ``posteriors``, ``gold_tags`` ..."""
         return replace(cast(Any, self), **changes)
+
+    @property
+    def about(self) -> str:
+        """The model in a few words."""
+        raise NotImplementedError
 
     @property
     def spellings(self) -> Spellings:
@@ -233,6 +255,9 @@ class Parser(SentenceParser):
     prune: float = 0.0
     probabilities: bool = True
 
+    def __post_init__(self) -> None:
+        check_grammar("Parser", self.grammar)
+
     def check(self) -> None:
         """Refuse an unknown objective, or options that it does not take, before the first sentence."""
         check_objective(self.objective, self.options, Forest.gives)
@@ -246,6 +271,7 @@ class Parser(SentenceParser):
     @staticmethod
     def parse_with_each(parsers: Sequence[Parser], sentence: Sentence) -> list[ParsedSentence]:
         """The best tree of one sentence for each of several parsers, from one chart; only their objectives may differ."""
+        check_sentence(sentence)
         try:
             forest = parsers[0].view(sentence)
         except TooLong:
@@ -281,6 +307,11 @@ class Parser(SentenceParser):
             if self._has_parse(pruned):
                 return pruned
         return Forest(self.grammar, words, tags=tags)
+
+    @property
+    def about(self) -> str:
+        """The size of the grammar."""
+        return repr(self.grammar).strip("<>")
 
     @property
     def spellings(self) -> Spellings:

@@ -103,6 +103,9 @@ class LatentModel:
         """Pickle the model without its cache; a worker process fills its own."""
         return LatentModel, (self.base, self.table, self.grammars, self.settings, self.trained_on, dict(self.notes), self.sentences)
 
+    def __repr__(self) -> str:
+        return f"<LatentModel of {len(self.grammars)} grammars, {self.rounds} rounds, {len(self.table.words)} words>"
+
     @property
     def rounds(self) -> int:
         """The largest number of rounds of any grammar."""

@@ -42,6 +42,11 @@ class LatentParser(SentenceParser):
         check_objective(self.objective, self.options)
 
     @property
+    def about(self) -> str:
+        """The size of the model."""
+        return repr(self.model).strip("<>")
+
+    @property
     def spellings(self) -> Spellings:
         """The words that the model has seen."""
         if "spellings" not in self.model.derived:
