@@ -41,6 +41,7 @@ from treegauge.parsing.output import (
     parse_record,
 )
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
+from treegauge.parsing.raw_text import unsplit_words
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
@@ -94,7 +95,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees (their words are parsed).")  # fmt: skip
-@click.option("--raw", is_flag=True, help="The same as --input raw: split punctuation and clitics off as the Penn Treebank does.")
+@click.option("--raw", is_flag=True, help="The same as --input raw: split text into sentences and words, as in the Penn Treebank.")
 @click.option("--gold-tags", is_flag=True, help="Keep the tags of the input (tagged or trees).")
 @click.option("--prune", type=float, is_flag=False, flag_value=THRESHOLD, default=0.0, metavar="[NUMBER]",
               help=f"Prune spans that a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}].")  # fmt: skip
@@ -156,7 +157,8 @@ def command(
     every = PRUNE_EVERY if prune_check is None else 1
     reading = ReadOptions(encoding=encoding, treebank=style)
     job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)
-    sentences = target.missing(read_sentences(file, job.kind, job.reading))
+    sentences = read_sentences(file, job.kind, job.reading)
+    sentences = target.missing(_hint_at_raw(sentences, parser) if job.kind == "tokens" else sentences)
     if engine.in_process:
         records = _parse_here(sentences, replace(job, jobs=number_of_jobs(jobs, engine)), many=os.path.isfile(file))
     else:
@@ -196,6 +198,7 @@ class _Totals:
     checked: list[Sentence] = field(default_factory=list[Sentence])
     expected: list[tuple[str, ExpectedCounts | None]] = field(default_factory=list[tuple[str, "ExpectedCounts | None"]])
     unknown_words: Counter[str] = field(default_factory=Counter[str])
+    respelled: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
 
 def _write_records(
@@ -205,17 +208,28 @@ def _write_records(
     # Worker processes start with the first record, as copies of this one; anything written before would be written by them, too.
     first = list(itertools.islice(records, 1))
     write(beginning)
-    for text, fallback, sentence, too_long, counts, unknown_words, pruned in itertools.chain(first, records):
-        write(text)
-        totals.expected += [(text, counts)] if posteriors else []
+    for made in itertools.chain(first, records):
+        write(made.text)
+        totals.expected += [(made.text, made.expected)] if posteriors else []
         totals.sentences += 1
-        totals.failed += fallback
-        totals.too_long += too_long
-        totals.pruned += pruned
-        totals.unknown_words.update(unknown_words)
-        totals.checked += [] if sentence is None else [sentence]
+        totals.failed += made.fallback
+        totals.too_long += made.too_long
+        totals.pruned += made.pruned
+        totals.unknown_words.update(made.unknown_words)
+        totals.respelled.update(made.respelled)
+        totals.checked += [] if made.sentence is None else [made.sentence]
     write(end)
     return totals
+
+
+def _hint_at_raw(sentences: Iterator[Sentence], parser: SentenceParser) -> Iterator[Sentence]:
+    """The sentences; stderr shows the first word that looks like text that is not tokenised, unless the model knows it."""
+    is_told = False
+    for sentence in sentences:
+        if not is_told and (word := next((w for w in unsplit_words(sentence.words) if w not in parser.spellings.known), None)):
+            click.echo(f"{word!r} looks like text that is not split into words: --raw splits it", err=True)
+            is_told = True
+        yield sentence
 
 
 def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
@@ -228,6 +242,10 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
     if totals.pruned:
         click.echo(f"{number_of(totals.pruned, 'sentence')} pruned after all: too many parses for --exact", err=True)
     _print_unknown_words(totals.unknown_words)
+    if totals.respelled:
+        shown = ", ".join(f"{word} as {known}" for (word, known), _ in totals.respelled.most_common(MOST_UNKNOWN))
+        more = ", ..." if len(totals.respelled) > MOST_UNKNOWN else ""
+        click.echo(f"{number_of(totals.respelled.total(), 'word')} looked up as the model spells them: {shown}{more}", err=True)
     if totals.checked:
         click.echo(str(search_error(parser, totals.checked)), err=True)
 

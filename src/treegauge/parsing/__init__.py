@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from treegauge.parsing.expected import Calibration, ExpectedRates, calibrate, expected_rates
     from treegauge.parsing.forest import Forest
     from treegauge.parsing.forest_views import ChartEntry, ChartTable
-    from treegauge.parsing.input import read_sentences, tokenise
+    from treegauge.parsing.input import read_sentences
     from treegauge.parsing.objectives import OBJECTIVES, Objective
     from treegauge.parsing.parse_parts import AnchoredRule, Frame, Link
     from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
     from treegauge.parsing.posterior_view import Best, Constituent, CountedParts, Parse, PosteriorView, SpanLabels
+    from treegauge.parsing.raw_text import split_sentences, tokenise
     from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
     from treegauge.parsing.span_weights import read_weights
     from treegauge.parsing.tree_consensus import consensus
@@ -59,6 +60,7 @@ __all__ = [
     "read_charts",
     "read_sentences",
     "read_weights",
+    "split_sentences",
     "tokenise",
     "tune",
     "write_charts",

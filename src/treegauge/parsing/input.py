@@ -1,6 +1,7 @@
-"""Sentences to parse, from text: tokens, ``word/TAG``, raw text or trees; and a tokeniser for raw English text.
+"""Sentences to parse, from text: tokens, ``word/TAG``, raw text or trees.
 
-There is one sentence per line; trees follow one another in any layout. The tokeniser follows the Penn Treebank.
+There is one sentence per line, of raw text one or more; trees follow one another in any layout. Escapes of the Penn Treebank mean
+the same as in trees: ``-LRB-`` is a bracket.
 """
 
 from __future__ import annotations
@@ -13,53 +14,25 @@ from treegauge.errors import EncodingError, FormatError
 from treegauge.io import ReadOptions, stream
 from treegauge.io.sources import AUTO, Source, find_sources
 from treegauge.parsing.parser import Sentence
-
-_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r'^"|(?<=[ (\[{<])"', " `` "),
-        (r'"', " '' "),
-        (r"\.\.\.", " ... "),
-        (r"--", " -- "),
-        (r"[;@#$%&?!\[\](){}<>]", r" \g<0> "),
-        (r",(?!\d)", " , "),
-        (r":(?!\d)", " : "),
-        (r"(?<=[^.])\.(?=\s*['\")\]}]*\s*$)", " ."),
-        (r"(?<=[^'])'(?= )", " '"),
-        (r"(?i)(?<=[a-z])n't\b", " n't"),
-        (r"(?i)'(s|m|d|ll|re|ve)\b", r" '\1"),
-        (r"(?i)\b(can)(not)\b", r"\1 \2"),
-        (r"(?i)\b(gim|lem)(me)\b", r"\1 \2"),
-        (r"(?i)\b(gon|got|wan)(na|ta)\b", r"\1 \2"),
-    )
-)
-
-
-def tokenise(text: str) -> list[str]:
-    """The words of a sentence: punctuation and clitics split off, straight double quotes turned into `` and ''.
-
-    >>> tokenise('"I can\\'t," she said, "pay $1,000."')
-    ['``', 'I', 'ca', "n't", ',', "''", 'she', 'said', ',', '``', 'pay', '$', '1,000', '.', "''"]
-    >>> tokenise("The dogs' owner isn't in the U.S. today (it's 10:30).")
-    ['The', 'dogs', "'", 'owner', 'is', "n't", 'in', 'the', 'U.S.', 'today', '(', 'it', "'s", '10:30', ')', '.']
-    """
-    text = f" {text.strip()} ".replace("’", "'").replace("“", ' "').replace("”", '" ')[1:]
-    for pattern, replacement in _RULES:
-        text = pattern.sub(replacement, text)
-    return text.split()
-
+from treegauge.parsing.raw_text import split_sentences, tokenise
+from treegauge.trees.notation import restore_word
 
 InputKind = Literal["tokens", "tagged", "raw", "trees"]
 KINDS: tuple[InputKind, ...] = ("tokens", "tagged", "raw", "trees")
 
+RESTORED = "escaped brackets (-LRB-, -RRB-) are read as the brackets they stand for"
+TABS = "tabs are read as blanks; if the file has columns, cut the sentences out first (cut -f2)"
+
 _DEFAULT_OPTIONS = ReadOptions()
+_TOKEN = re.compile(r"[^ \t\n\r\v\f]+")
+"""A word: the same characters separate words in text and in trees."""
 
 
 def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _DEFAULT_OPTIONS) -> Iterator[Sentence]:
     """The sentences of a file, of standard input (``-``), or of a source.
 
     A blank line is a sentence without words, so that line i of the input is tree i of the output; in raw text blank lines are
-    skipped.
+    skipped, and a line can have several sentences. Warnings tell of escaped brackets that were restored, and of tabs.
     """
     if kind == "trees":
         for bank in stream(path, options):
@@ -75,8 +48,14 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
                 if number == 1 and kind in ("tokens", "raw"):
                     _refuse_tree(line, source.name)
                 text = _decode(line, source.name, number, encoding)
-                if kind != "raw" or text.strip():
-                    yield _sentence(text, kind, source.name, number)
+                if "\t" in text.strip():
+                    source.note(TABS)
+                for part in split_sentences(text) if kind == "raw" else [text]:
+                    given = _sentence(part, kind, source.name, number)
+                    words = tuple(map(restore_word, given.words))
+                    if words != given.words:
+                        source.note(RESTORED)
+                    yield given._replace(words=words)
 
 
 _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")
@@ -100,7 +79,7 @@ def _decode(line: bytes, path: str, number: int, encoding: str) -> str:
 def _sentence(text: str, kind: InputKind, path: str, number: int) -> Sentence:
     if kind == "raw":
         return Sentence(tuple(tokenise(text)))
-    tokens = text.split()
+    tokens = _TOKEN.findall(text)
     if kind == "tokens":
         return Sentence(tuple(tokens))
     pairs = [token.rpartition("/") for token in tokens]

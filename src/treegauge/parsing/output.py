@@ -334,6 +334,7 @@ class ParseRecord(NamedTuple):
     expected: ExpectedCounts | None = None
     unknown_words: tuple[str, ...] = ()
     pruned: bool = False
+    respelled: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -357,7 +358,9 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
     times, rest = divmod(number - job.done, job.check_every)
     sentence = parsed.sentence if not rest and times < job.check_most else None
-    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words, parsed.pruned)
+    return ParseRecord(
+        text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words, parsed.pruned, parsed.respelled
+    )
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:

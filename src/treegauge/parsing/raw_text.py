@@ -1,0 +1,96 @@
+"""Raw English text as sentences and words, by the rules of the Penn Treebank; and signs that a line is raw text.
+
+A sentence ends after a full stop, question mark or exclamation mark, with the quotation marks and brackets that close there, if the
+next word can begin a sentence; not after an abbreviation that is usually followed by a name or a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r'^"|(?<=[ (\[{<—–-])"(?=\S)', " `` "),
+        (r'"', " '' "),
+        (r"\.\.\.+|…", r" \g<0> "),
+        (r"--+|[—–]", r" \g<0> "),
+        (r"[;$%?!\[\](){}<>]|(?<!\S)[@#](?!\w)|&(?!\w)", r" \g<0> "),
+        (r",(?!\d)", " , "),
+        (r":(?![\d/])", " : "),
+        (r"(?<=[^.\s])\.(?=\s*['\")\]}]*\s*$)", " ."),
+        (r"(?<=[^'\s])'(?= )", " '"),
+        (r"(?<= )'(?=[A-Za-z]{3})(?!tis|twas|cause|till|round)", "' "),
+        (r"(?i)(?<=[a-z])n't\b", " n't"),
+        (r"(?i)(?<=[\w.])'(s|m|d|ll|re|ve)\b", r" '\1"),
+        (r"(?i)\b(can)(not)\b", r"\1 \2"),
+        (r"(?i)\b(gim|lem)(me)\b", r"\1 \2"),
+        (r"(?i)\b(gon|got|wan)(na|ta)\b", r"\1 \2"),
+    )
+)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[\w/]|\S+@\w\S*\w")
+_HELD = "\ue000"
+"""A character without a meaning of its own, which holds the place of an address while the rest is split."""
+
+
+def tokenise(text: str) -> list[str]:
+    """The words of a sentence: punctuation and clitics split off, straight double quotes turned into `` and ''.
+
+    >>> tokenise('"I can\\'t," she said, "pay $1,000."')
+    ['``', 'I', 'ca', "n't", ',', "''", 'she', 'said', ',', '``', 'pay', '$', '1,000', '.', "''"]
+    >>> tokenise("The dogs' owner isn't in the U.S. today (it's 10:30).")
+    ['The', 'dogs', "'", 'owner', 'is', "n't", 'in', 'the', 'U.S.', 'today', '(', 'it', "'s", '10:30', ')', '.']
+    """
+    held = _ADDRESS.findall(text)
+    text = _ADDRESS.sub(_HELD, text)
+    text = f" {text.strip()} ".replace("’", "'").replace("‘", "'").replace("“", ' "').replace("”", '" ')[1:]
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    addresses = iter(held)
+    return [re.sub(_HELD, lambda _: next(addresses), word) for word in text.split()]
+
+
+_BEFORE_A_NAME = re.compile(r"(?:Mr|Mrs|Ms|Messrs|Dr|Prof|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|St|Mt|Ft|vs|cf|al|e\.g|i\.e|ca)\.")
+_BEFORE_A_NUMBER = re.compile(r"(?:Nos?|Figs?|pp?|Eq|Sec|Vol|Ch)\.")
+_INITIALS = re.compile(r"(?:[A-Z]\.)+")
+_OFTEN_FIRST = re.compile(
+    r"(?:The|An?|This|That|These|Those|It|He|She|They|We|You|I|In|On|At|But|And|So|If|When|As|For|There|What|How|Why|Who)\b"
+)
+"""Words that begin a sentence far more often than a name, so that initials such as U.S. can end the sentence before them."""
+_END = re.compile(r"""(\S*?[.?!…]['"”’)\]}]*)\s+(?=['"“‘(\[{]*[A-Z0-9]|['"“‘(\[{]+\S)""")
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a paragraph.
+
+    >>> split_sentences('Mr. J. Smith left the U.S. in May. "Why?" he asked. It cost $3.50! The end')
+    ['Mr. J. Smith left the U.S. in May.', '"Why?" he asked.', 'It cost $3.50!', 'The end']
+    """
+    found, begin = list[str](), 0
+    for match in _END.finditer(text):
+        last = match[1].lstrip("\"'“‘([{")
+        goes_on = (
+            _BEFORE_A_NAME.fullmatch(last)
+            or (_BEFORE_A_NUMBER.fullmatch(last) and text[match.end()].isdigit())
+            or (_INITIALS.fullmatch(last) and not _OFTEN_FIRST.match(text, match.end()))
+        )
+        if not goes_on:
+            found.append(text[begin : match.end(1)].strip())
+            begin = match.end()
+    return [sentence for sentence in [*found, text[begin:].strip()] if sentence]
+
+
+_UNSPLIT = re.compile(r"""(?i)[^\W\d_]{2,}[,;:?!]["'”’)]*|[a-z]+n['’]t|[^\W\d_]+['’](?:s|re|ve|ll|d|m)""")
+_UNSPLIT_LAST = re.compile(r"""[^\W\d_]{2,}[.?!]["'”’)]*""")
+
+
+def unsplit_words(words: Sequence[str]) -> Iterator[str]:
+    """The tokens that look like words with punctuation or clitics that are not split off.
+
+    >>> list(unsplit_words("He didn't see Mr. Smith , who 's with the telescope.".split()))
+    ["didn't", 'telescope.']
+    """
+    yield from filter(_UNSPLIT.fullmatch, words)
+    if words and _UNSPLIT_LAST.fullmatch(words[-1]):
+        yield words[-1]

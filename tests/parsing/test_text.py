@@ -1,0 +1,198 @@
+"""Plain text to parse: the same words from text and from trees have the same parses; files as people have them; raw text."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treegauge import Tree
+from treegauge.cli._group import treegauge
+from treegauge.errors import FileNote
+from treegauge.grammar.model import shipped_model
+from treegauge.parsing import Parser, Sentence, read_sentences, split_sentences, tokenise
+from treegauge.parsing.raw_text import unsplit_words
+from treegauge.parsing.spellings import Spellings
+from treegauge.trees.notation import escape_word
+
+HOSTILE = [
+    "-LRB-", "-RRB-", "a-LRB-b-RRB-", "-LSB-", "-RCB-", "(", ")", "f(x)", r"1\/2", r"\*", "``", "''", '"', "“", "”", "’s", "—", "…",
+    "New\u00a0York", "a\u2028b", "a\u3000b", "\ufeffx", "\u200b", "0=a", "#", "%", "&quot;", "e\u0301", "-NONE-x", "*T*-1", "ﷺ",
+]  # fmt: skip
+
+
+def sentences(path: Path, kind: str) -> list[Sentence]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FileNote)
+        return list(read_sentences(str(path), kind))  # type: ignore[arg-type]
+
+
+def in_both_forms(folder: Path, lines: list[list[str]]) -> tuple[list[Sentence], list[Sentence]]:
+    """The sentences read from text, and from trees with the same words."""
+    text, trees = folder / "a.txt", folder / "a.mrg"
+    text.write_text("".join(" ".join(words) + "\n" for words in lines), "utf-8", newline="\n")
+    rows = ["".join(f"(X {escape_word(word)})" for word in words) for words in lines]
+    trees.write_text("".join(f"(S {row})\n" for row in rows), "utf-8", newline="\n")
+    return sentences(text, "tokens"), sentences(trees, "trees")
+
+
+def test_hostile_words_are_the_same_in_text_and_in_trees(tmp_path: Path) -> None:
+    lines = [["The", word, "barked", "."] for word in HOSTILE]
+    from_text, from_trees = in_both_forms(tmp_path, lines)
+    assert [each.words for each in from_text] == [each.words for each in from_trees]
+    parser = Parser(shipped_model().grammar)
+    for one, other in zip(from_text, from_trees, strict=True):
+        assert parser.parse(one).tree == parser.parse(Sentence(other.words)).tree, one
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f\0\\\u07fb\u07fc"), min_size=1)
+
+
+@given(st.lists(WORDS, min_size=1))
+def test_any_words_are_the_same_in_text_and_in_trees(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+    lines = [["It", *words]]
+    from_text, from_trees = in_both_forms(tmp_path_factory.mktemp("words"), lines)
+    assert [each.words for each in from_text] == [each.words for each in from_trees]
+
+
+def test_gum_from_text_and_from_trees(shared: Path, tmp_path: Path) -> None:
+    """All words of GUM dev are the same, and a sample of its sentences has the same parses."""
+    trees = shared / "data" / "gum" / "dev.mrg"
+    from_trees = sentences(trees, "trees")
+    text = tmp_path / "dev.txt"
+    text.write_text("".join(" ".join(map(escape_word, each.words)) + "\n" for each in from_trees), "utf-8")
+    from_text = sentences(text, "tokens")
+    assert [each.words for each in from_text] == [each.words for each in from_trees]
+    parser = Parser(shipped_model().grammar, probabilities=False)
+    brackets = [i for i, each in enumerate(from_trees) if len(each.words) <= 15 and "(" in each.words]
+    for i in [*brackets, *range(0, len(from_trees), 60)]:
+        if len(from_trees[i].words) <= 15:
+            assert parser.parse(from_text[i]).tree == parser.parse(Sentence(from_trees[i].words)).tree
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"It rains .\r\nRain fell .\r\n", [["It", "rains", "."], ["Rain", "fell", "."]]),
+        (b"\xef\xbb\xbfIt rains .\n", [["It", "rains", "."]]),
+        (b"It rains .\n\n  \nRain fell .", [["It", "rains", "."], [], [], ["Rain", "fell", "."]]),
+        (b"It\trains\t.\n", [["It", "rains", "."]]),
+        (b"-LRB- It rains -RRB-\n", [["(", "It", "rains", ")"]]),
+        (b"", []),
+    ],
+)
+def test_files_as_people_have_them(tmp_path: Path, content: bytes, expected: list[list[str]]) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    assert [list(each.words) for each in sentences(tmp_path / "a.txt", "tokens")] == expected
+
+
+@pytest.mark.parametrize(("content", "note"), [(b"a\tb\nc\td\n", "cut -f2"), (b"a -LRB-\n-LRB-\n", "-LRB-"), (b"a b\n", "")])
+def test_what_was_done_is_said(tmp_path: Path, content: bytes, note: str) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        list(read_sentences(str(tmp_path / "a.txt"), "tokens"))
+    assert bool(found) == bool(note)
+    assert all(note in str(each.message) for each in found)
+
+
+def run(*arguments: str, text: str) -> Result:
+    done = CliRunner().invoke(treegauge, arguments, input=text)
+    assert done.exit_code == 0, done.stderr
+    return done
+
+
+def test_text_that_is_not_tokenised_gets_one_hint_at_raw() -> None:
+    done = run("parse", text="I saw the telescope.\nI don't see it.\n")
+    assert done.stderr.count("--raw") == 1
+    assert "'telescope.' looks like text that is not split into words: --raw splits it" in done.stderr
+    assert "--raw" not in run("parse", text="I saw the telescope .\nI do n't see Mr. Smith .\n").stderr
+    done = run("parse", "--raw", text="I saw the telescope. I don't see it.\n\n")
+    assert "--raw" not in done.stderr
+    assert [Tree.parse(line).words for line in done.stdout.splitlines()] == [
+        ("I", "saw", "the", "telescope", "."),
+        ("I", "do", "n't", "see", "it", "."),
+    ]
+
+
+def test_other_spellings_are_said_once_and_trees_show_the_words_as_given() -> None:
+    done = run("parse", text="“ It rains , ” he said .\n“ It rains , ” he said .\n")
+    assert done.stderr.count("as the model spells them") == 1
+    assert "4 words looked up as the model spells them: “ as ``, ” as ''" in done.stderr
+    assert all(Tree.parse(line).words[0] == "“" for line in done.stdout.splitlines())
+
+
+def test_a_line_of_3000_words_is_a_fallback_and_the_others_are_parsed() -> None:
+    done = run("parse", text="It rains .\n" + "rain " * 3000 + "\nRain fell .\n")
+    first, long, last = map(Tree.parse, done.stdout.splitlines())
+    assert (first.label, long.label, last.label) == ("S", "S-FALLBACK", "S")
+    assert len(long.words) == 3000
+    assert "1 sentence of these: too long to be parsed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He left. She stayed!", ["He left.", "She stayed!"]),
+        ('"Why?" he asked. "No."', ['"Why?" he asked.', '"No."']),
+        ("He paid No. 5. No. Never.", ["He paid No. 5.", "No.", "Never."]),
+        ("Dr. J. R. Smith of the U.S. Army. It ended.", ["Dr. J. R. Smith of the U.S. Army.", "It ended."]),
+        ("They left the U.S. The rest stayed.", ["They left the U.S.", "The rest stayed."]),
+        ("It fell by 3.5 percent... and rose", ["It fell by 3.5 percent... and rose"]),
+        ("   ", []),
+    ],
+)
+def test_sentences_of_a_paragraph(text: str, expected: list[str]) -> None:
+    assert split_sentences(text) == expected
+
+
+@given(st.text())
+def test_splitting_loses_no_characters(text: str) -> None:
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+    if '"' not in text:
+        kept = "".join(tokenise(text)).replace("``", '"').replace("''", '"')
+        plain = text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("``", '"').replace("''", '"')
+        assert sorted(kept.replace("''", '"')) == sorted("".join(plain.split()).replace("''", '"'))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("See http://a.org/b?c=1, or mail x.y@z.org.", "See http://a.org/b?c=1 , or mail x.y@z.org ."),
+        ("It's 'quoted' – at 10:30 — isn’t it?", "It 's ' quoted ' – at 10:30 — is n't it ?"),
+        ("AT&T's R&D cost $1,000.50 (50%).", "AT&T 's R&D cost $ 1,000.50 ( 50 % ) ."),
+        ("I cannot; gonna... wait", "I can not ; gon na ... wait"),
+    ],
+)
+def test_words_of_a_sentence(text: str, expected: str) -> None:
+    assert " ".join(tokenise(text)) == expected
+
+
+def test_tokens_of_the_penn_treebank_do_not_look_unsplit() -> None:
+    text = "Mr. Smith of Acme Corp. , who 's `` here '' , did n't pay $ 1,000 in the U.S. on Jan. 5 : O'Neill did ."
+    assert list(unsplit_words(text.split(" "))) == []
+    words = ["Who,", "me?", "it's", "he’ll", "telescope."]
+    assert list(unsplit_words(words)) == words
+
+
+@pytest.mark.parametrize(
+    ("known", "given", "expected"),
+    [
+        ("( ) [ n't", "-LRB- -RRB- -LSB- n’t", "( ) [ n't"),
+        ("-LRB- -RRB- -LSB-", "( ) [", "-LRB- -RRB- -LSB-"),
+        ("`` ''", '" It " “ It ”', "`` It '' `` It ''"),
+        ('"', "`` It '' “ It ”", '" It " " It "'),
+        (r"1\/2 \*", "1/2 *", r"1\/2 \*"),
+        ("1/2 *", r"1\/2 \*", "1/2 *"),
+        ("-- ...", "— – …", "-- -- ..."),
+        ("— (", "— -- ( new", "— — ( new"),
+    ],
+)
+def test_words_are_found_in_the_spelling_of_the_model(known: str, given: str, expected: str) -> None:
+    find = Spellings(known.split())
+    assert find(given.split()) == tuple(expected.split())
+    assert find(expected.split()) == tuple(expected.split())
