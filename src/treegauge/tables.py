@@ -21,7 +21,7 @@ import math
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast
@@ -72,6 +72,10 @@ class Measured(float):
         self.sd, self.interval, self.mark, self.is_best, self.is_average = sd, interval, mark, is_best, is_average
         return self
 
+    def with_mark(self, mark: str, *, is_best: bool) -> Measured:
+        """The same number, marked, and in bold if it is the best."""
+        return Measured(self, sd=self.sd, interval=self.interval, mark=mark, is_best=is_best, is_average=self.is_average)
+
 
 def over_runs(values: Sequence[float]) -> Cell:
     """The values of several runs as one cell: the mean with its standard deviation, or the value that all runs have.
@@ -87,7 +91,7 @@ def over_runs(values: Sequence[float]) -> Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns and rows of cells; ``notes`` are printed below the table.
+    """Named columns and rows of cells; ``notes`` are printed below the table, a ``caption`` makes it a table of a paper.
 
     ``percent`` names the columns of rates, which are shown times 100; the cells themselves stay fractions at full precision.
 
@@ -105,6 +109,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
     percent: tuple[str, ...] = ()
+    caption: str = ""
 
     def to_records(self) -> list[dict[str, Any]]:
         """A dict per row, with None for nan, as JSON requires."""
@@ -135,6 +140,12 @@ class Table:
         """The texts by the number of digits, stored because fitting a table into a width needs them several times."""
         return {}
 
+    def marked(self, digits: int, escape: Callable[[str], str], bold: str) -> Iterator[list[str]]:
+        """The cells of each row as escaped text, the best ones in bold."""
+        for cells, texts in zip(self.rows, self.texts(digits), strict=True):
+            best = (isinstance(cell, Measured) and cell.is_best for cell in cells)
+            yield [bold.format(escape(text)) if is_best else escape(text) for is_best, text in zip(best, texts, strict=True)]
+
     @cached_property
     def is_numeric(self) -> list[bool]:
         """For each column, whether it holds only numbers and is aligned to the right."""
@@ -150,6 +161,8 @@ class Table:
         together; then the columns that name the rows become lines above them; then the table continues below, its first columns
         repeated, :data:`LONG` rows at a time.
         """
+        if self.caption:
+            return replace(self, caption="", notes=(*self.notes, self.caption)).as_text(digits, width)
         if width is None or self._fits(digits, width):
             return "\n".join([*self._heading, *self._lines(digits, "  "), *self.notes])
         table = self._without_constant_columns(digits)
@@ -241,13 +254,14 @@ class Table:
         style = [' style="text-align: right"' if right else ' style="text-align: left"' for right in self.is_numeric]
 
         def row(kind: str, cells: Sequence[str]) -> str:
-            inside = (f"<{kind}{look}>{escape(cell)}</{kind}>" for cell, look in zip(cells, style, strict=True))
+            inside = (f"<{kind}{look}>{cell}</{kind}>" for cell, look in zip(cells, style, strict=True))
             return f"<tr>{''.join(inside)}</tr>"
 
-        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
-        body = "".join(row("td", cells) for cells in self.texts(digits))
+        above = " ".join(filter(None, [self.title, self.caption]))
+        caption = f"<caption>{escape(above)}</caption>" if above else ""
+        body = "".join(row("td", cells) for cells in self.marked(digits, escape, "<b>{}</b>"))
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<table>{caption}<thead>{row('th', self.columns)}</thead><tbody>{body}</tbody></table>{notes}"
+        return f"<table>{caption}<thead>{row('th', list(map(escape, self.columns)))}</thead><tbody>{body}</tbody></table>{notes}"
 
 
 def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
@@ -376,13 +390,17 @@ def _terminal_width() -> int:
 
 
 def _as_markdown(table: Table, digits: int) -> str:
+    def escape(cell: str) -> str:
+        return cell.replace("|", "\\|")
+
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(cells) + " |"
 
     rule = line(["---:" if right else "---" for right in table.is_numeric])
-    lines = [line(table.columns), rule, *map(line, table.texts(digits))]
+    lines = [line(list(map(escape, table.columns))), rule, *map(line, table.marked(digits, escape, "**{}**"))]
     heading = [f"**{table.title}**", ""] if table.title else []
     notes = ["", *(f"*{note}*" for note in table.notes)] if table.notes else []
+    notes += ["", escape(table.caption)] if table.caption else []
     return "\n".join([*heading, *lines, *notes])
 
 
@@ -404,6 +422,8 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "†": r"$^\dagger$",
 }
 
 
@@ -418,18 +438,23 @@ def latex_text(text: str) -> str:
 
 def _as_latex(table: Table, digits: int) -> str:
     def line(cells: Sequence[str]) -> str:
-        return " & ".join(map(latex_text, cells)) + r" \\"
+        return " & ".join(cells) + r" \\"
+
+    def escape(cell: str) -> str:
+        return "--" if cell == "-" else latex_text(cell)
 
     layout = "".join("r" if right else "l" for right in table.is_numeric)
     return "\n".join(
         [
+            *([r"\begin{table}", r"\centering"] if table.caption else []),
             rf"\begin{{tabular}}{{{layout}}}",
             r"\toprule",
-            line(table.columns),
+            line(list(map(latex_text, table.columns))),
             r"\midrule",
-            *(line(["--" if cell == "-" else cell for cell in row]) for row in table.texts(digits)),
+            *map(line, table.marked(digits, escape, r"\textbf{{{}}}")),
             r"\bottomrule",
             r"\end{tabular}",
+            *([rf"\caption{{{latex_text(table.caption)}}}", r"\end{table}"] if table.caption else []),
             *(f"% {note}" for note in (table.title, *table.notes) if note),
         ]
     )
@@ -444,6 +469,7 @@ TABLE_FORMATS: dict[str, Callable[[Table, int], str]] = {
     "markdown": _as_markdown,
     "csv": _as_csv,
     "latex": _as_latex,
+    "html": Table.as_html,
     "json": _as_json,
 }
 """The writer of each table format."""

@@ -84,6 +84,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bracket = {"kind": "CE", "label": "NP", "start": 0, "end": 1, "gold": "", "words": ["Rain", "fell"]}
     rest = {"note": "", "correction": False, "undoes": "", "blind": False}
     (place / "judgements.jsonl").write_text(json.dumps(judgement | bracket | rest) + "\n", "utf-8")
+    for name in ("a", "b"):
+        for number in range(1, 4):
+            (place / f"{name}-{number}.mrg").write_text((place / f"{name.upper()}.mrg").read_text("utf-8"), "utf-8")
+    (place / "documents.tsv").write_text("first\t1\t50\nsecond\t51\t103\n", "utf-8")
     (place / "weights.txt").write_text("NP 1\n", "utf-8")
     (place / "vectors.txt").write_text("2 3\nthe 0.1 -0.2 0.3\nrain 0.4 0.5 -0.6\n", "utf-8")
     if find_spec("transformers") is not None and find_spec("torch") is not None:

@@ -15,7 +15,7 @@ from treegauge.cli._options import (
     engine_option,
     format_option,
     jobs_option,
-    named_systems,
+    named_runs,
     number_of_jobs,
     reading_both_options,
     report_problems,
@@ -59,11 +59,14 @@ Examples:
 )
 @click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
 @click.option("--lengths", default="10,20,30,40", show_default=True, metavar="N,...", help="Upper ends of the lengths.")
+@click.option("--clusters", type=INPUT, metavar="FILE|by-file|comment:PATTERN",
+              help="Resample the sentences of a document together. FILE: name, first and last sentence of each document; by-file: "
+              "a document a file; comment:PATTERN: a document begins at a line of GOLD that matches.")  # fmt: skip
 @resampling_options
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
-              help="Show only this table (repeatable): rates, differences, matrix, length, structure, items, "
+              help="Show only this table (repeatable): rates, differences, runs, matrix, length, structure, items, "
               "comparative, measures, crossing, brackets, signatures, tidy.")  # fmt: skip
 @click.option(
     "--real-test",
@@ -82,9 +85,10 @@ Examples:
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Compare parsers: difference, confidence interval and p for every metric and pair.
 
-    GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. With --scores all of them are files
-    of scores. Every p is from a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout
-    & Matsumoto (1996) are shown as well.
+    GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. NAME=FILE,FILE... or NAME=runs:GLOB
+    are several runs of one parser: interval and p then count the variation between runs as well as between sentences. With --scores
+    all of them are files of scores. Every other p is from a paired randomisation test that swaps whole sentences; McNemar's test
+    and the real test of Hogenhout & Matsumoto (1996) are shown as well.
     """
     from treegauge.significance.score_table import CompareOptions
     from treegauge.significance.tabulation import TABLES
@@ -113,6 +117,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         structure=comma_separated(chosen["structure"]),
         on_error=options.on_error,
         pair="text",
+        clusters=chosen["clusters"],
     )
     if chosen["figure"]:
         _check_figure(chosen["figure"])
@@ -121,7 +126,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
         (comparison, notes), checked = _of_scores([gold, *tests], how, engine), None
     else:
-        comparison, checked, notes = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
+        comparison, checked, notes = _of_trees(gold, named_runs(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
         _write_figure(comparison, chosen["figure"])
     given = None if chosen["real_test"] is None else _set_aside(chosen["real_test"])
@@ -159,22 +164,25 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> tup
         raise UsageError("compare needs scores of at least two systems: treegauge compare --scores A.scores B.scores")
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
-    return comparison, {result.system: [note for note in result.notes if note.kind in REMARKS] for result in scores}
+    return comparison, {result.label: [note for note in result.notes if note.kind in REMARKS] for result in scores}
 
 
 def _of_trees(
-    gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, engine: Engine, store: str | None
+    gold: str, systems: dict[str, str | list[str]], how: CompareOptions, options: ReadOptions, engine: Engine, store: str | None
 ) -> tuple[Comparison, CheckedSystems | None, dict[str, Sequence[Note]]]:
     from treegauge.significance.paired_comparison import comparable_scores, compare_scores
 
     if len(systems) < 2:
         raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")
-    checked = None if store is None else checked_by_people(gold, systems, options, how, store)
+    single = {system: path for system, path in systems.items() if isinstance(path, str)}
+    if store is not None and len(single) < len(systems):
+        raise UsageError("--store: people judge the trees of one run; give one file for each system")
+    checked = None if store is None else checked_by_people(gold, single, options, how, store)
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         judgements = checked.judgements if checked else None
         scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
-    return comparison, checked, {result.system: result.notes for result in scores}
+    return comparison, checked, {result.label: result.notes for result in scores}
 
 
 def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, tables: tuple[str, ...], on_mismatch: str) -> None:

@@ -54,13 +54,28 @@ def fair_coin(heads: int, tails: int) -> float:
     return min(1.0, total / (1 << (n - 1)))
 
 
-def student(t: float, df: int) -> float:
+def student(t: float, df: float) -> float:
     """The probability that Student's t with ``df`` degrees of freedom is at least as far from 0 as t.
 
     >>> round(student(2.98, 9), 3)
     0.015
     """
     return _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+
+
+def student_quantile(share: float, df: float) -> float:
+    """The value below which Student's t with ``df`` degrees of freedom is with this probability, by bisection.
+
+    >>> round(student_quantile(0.975, 9), 3), round(student_quantile(0.975, 1e6), 3)
+    (2.262, 1.96)
+    """
+    tail, low, high = 2 * min(share, 1 - share), 0.0, 1.0
+    while student(high, df) > tail:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student(middle, df) > tail else (low, middle)
+    return math.copysign(high, share - 0.5)
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from statistics import stdev
+from typing import Any, NamedTuple
 
 from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest, SignTest
 from treegauge.significance.resampling import Name
+from treegauge.significance.runs import RunsTest
 from treegauge.tables import Table, number_of, plain
 
 ALPHA = 0.05
@@ -27,10 +29,16 @@ NO_ERROR = (
 
 @dataclass(frozen=True)
 class Rate:
-    """One system's rate and its confidence interval."""
+    """One system's rate and its confidence interval; if the system has several ``runs``, the mean of their rates."""
 
     value: float
     interval: Interval
+    runs: tuple[float, ...] = ()
+
+    @property
+    def sd(self) -> float | None:
+        """The standard deviation over runs."""
+        return stdev(self.runs) if len(self.runs) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class Difference:
 
     ``p`` is the p-value of the randomisation test, ``p_holm`` the same corrected for the number of pairs; ``effect`` is the
     difference in standard deviations of a sentence; ``sign`` counts the sentences that each system wins. If ``lower_is_better``,
-    the lower rate wins.
+    the lower rate wins. If a system has several runs, the rates are means over runs, and interval and p are those of ``runs``.
     """
 
     name: Name
@@ -51,6 +59,7 @@ class Difference:
     effect: float
     sign: SignTest
     lower_is_better: bool = False
+    runs: RunsTest | None = None
 
     @property
     def value(self) -> float:
@@ -96,6 +105,14 @@ class PairOfSystems:
         return next(difference for difference in self.differences if difference.name == name)
 
 
+class Documents(NamedTuple):
+    """The number of documents whose sentences were resampled together, and how much wider intervals became: least and most."""
+
+    number: int
+    least_wider: float
+    most_wider: float
+
+
 @dataclass(frozen=True)
 class Group:
     """A comparison on some of the data: all sentences, sentences of some length, or brackets of one structure.
@@ -114,10 +131,16 @@ class Group:
     crossing_errors: Mapping[str, Sequence[int]]
     pairs: tuple[PairOfSystems, ...]
     warnings: tuple[str, ...] = ()
+    documents: Documents | None = None
 
     def pair(self, a: str, b: str) -> PairOfSystems:
         """The comparison of two systems, in the order in which they were given."""
         return next(pair for pair in self.pairs if (pair.a, pair.b) == (a, b))
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether a system has several runs."""
+        return any(rate.runs for rates in self.rates.values() for rate in rates.values())
 
 
 @dataclass(frozen=True)
@@ -184,7 +207,7 @@ def _group_dict(group: Group) -> dict[str, Any]:
         "sentences": group.sentences,
         "systems": {
             system: {
-                "rates": _by_metric((name, {"value": rate.value, **_interval(rate.interval)}) for name, rate in rates.items()),
+                "rates": _by_metric((name, _rate_dict(rate)) for name, rate in rates.items()),
                 "items": dict(group.items.get(system, {})),
                 "measures": {name: plain(value) for name, value in group.measures.get(system, {}).items()},
                 "crossing_errors": list(group.crossing_errors.get(system, [])),
@@ -193,7 +216,13 @@ def _group_dict(group: Group) -> dict[str, Any]:
         },
         "pairs": [_pair_dict(pair) for pair in group.pairs],
         "warnings": list(group.warnings),
+        **({} if group.documents is None else {"documents": plain(group.documents._asdict())}),
     }
+
+
+def _rate_dict(rate: Rate) -> dict[str, Any]:
+    of_runs = {"runs": list(rate.runs), "sd": rate.sd} if rate.runs else {}
+    return {"value": rate.value, **of_runs, **_interval(rate.interval)}
 
 
 def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
@@ -210,6 +239,7 @@ def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
                 "effect_size": difference.effect,
                 "error_reduction": difference.error_reduction,
                 "sign_test": difference.sign._asdict(),
+                **({} if difference.runs is None else {"runs": _runs_dict(difference.runs)}),
             },
         )
         for difference in pair.differences
@@ -232,6 +262,15 @@ def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
         "randomisation": {"rounds": pair.rounds, "exact": pair.exact},
         "differences": _by_metric(differences),
         "brackets": plain(brackets),
+    }
+
+
+def _runs_dict(test: RunsTest) -> dict[str, Any]:
+    return {
+        "df": test.df,
+        "share_of_runs": test.share_of_runs,
+        "permutation": test.permutation._asdict(),
+        "opposite": test.opposite,
     }
 
 

@@ -20,27 +20,27 @@ from treegauge import __version__, io
 from treegauge.alignment.notes import MISSED
 from treegauge.alignment.pairing import Pair
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements
-from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
 from treegauge.scoring.evaluation import score_systems, warn_of
-from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of
+from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of, runs_of
+from treegauge.scoring.paper_table import choose_rates
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
-from treegauge.significance.resampling import Name, PairedColumns, Progress
+from treegauge.significance.documents import Clusters
+from treegauge.significance.resampling import PairedColumns, Progress
 from treegauge.significance.score_table import CompareOptions, GroupTests, ScoreTable
-from treegauge.tables import british, number_of
+from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
-USUAL_RATES = {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
 BY_STRUCTURE = ("recall_hard", "precision_hard")
 
 
@@ -76,7 +76,7 @@ def compare(
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems, by name or in a list")
     scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
-    warn_of({result.system: (*result.remarks, *_is_gold(result)) for result in scores}, strict=strict)
+    warn_of({result.label: (*result.remarks, *_is_gold(result)) for result in scores}, strict=strict)
     return compare_scores(scores, options, progress=progress, engine=engine)
 
 
@@ -131,7 +131,11 @@ def comparable_scores(
 
     ``trees``, ``breakdowns`` and ``thinned`` are those of :class:`~treegauge.scoring.inputs.Request`.
     """
-    gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
+    if isinstance(options.clusters, str) and options.clusters.startswith("comment:"):
+        reading = replace(reading, comment=reading.comment or "#")
+    gaps = any(
+        holds_gaps(side, reading) for side in (gold, *(run for given in systems.values() for run in runs_of(given).values()))
+    )
     names = options.scored_metrics(discontinuous=gaps)
     metrics = [find_metric(name) for name in names]
     preset = None if options.preset is None else load_preset(options.preset)
@@ -144,7 +148,7 @@ def comparable_scores(
         pair=options.pair,
         treebank=options.treebank,
         trees=trees,
-        places=trees,
+        places=trees or options.clusters is not None,
         breakdowns=tuple(breakdowns),
         thinned=thinned,
         names=tuple(names),
@@ -175,7 +179,7 @@ def compare_scores(
     :class:`~treegauge.errors.MismatchError`. With ``on_mismatch="skip"`` in the options, the sentences that all share are compared.
     """
     options = options or CompareOptions()
-    table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch)
+    table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch, options.clusters)
     groups = tuple(_groups(table, options, GroupTests(table, options, progress, engine)))
     first = table.results(table.compared[0])
     return Comparison(
@@ -185,9 +189,9 @@ def compare_scores(
         seed=options.seed,
         level=options.level,
         signature=_signature(table, options),
-        signatures={system: {name: table.signature(name, system) for name in table.compared} for system in table.systems},
+        signatures={label: {name: table.signature(name, label) for name in table.compared} for label in table.members},
         warnings=(*_gold_warnings(first), *_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
-        dropped_by_evalb={result.system: result.dropped_by_evalb for result in scores if result.evalb is not None},
+        dropped_by_evalb={result.label: result.dropped_by_evalb for result in scores if result.evalb is not None},
     )
 
 
@@ -197,7 +201,7 @@ def _is_gold(result: Result) -> Sequence[str]:
 
 
 def _gold_warnings(results: Sequence[Result]) -> list[str]:
-    return [f"{result.system}: {remark}" for result in results for remark in _is_gold(result)]
+    return [f"{result.label}: {remark}" for result in results for remark in _is_gold(result)]
 
 
 def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
@@ -209,10 +213,10 @@ def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
         extra = sum(note.kind == "extra" for note in result.notes)
         if missed:
             of_all = f"{missed} of {n_gold} sentences"
-            warnings.append(f"{result.system}: {of_all} do not fit the treebank; their brackets count as missed")
+            warnings.append(f"{result.label}: {of_all} do not fit the treebank; their brackets count as missed")
         if extra:
-            warnings.append(f"{result.system}: {number_of(extra, 'sentence')} without a counterpart in the treebank")
-    left_out = {result.system: result.skipped for result in results}
+            warnings.append(f"{result.label}: {number_of(extra, 'sentence')} without a counterpart in the treebank")
+    left_out = {result.label: result.skipped for result in results}
     if any(result.signature.sentences != len(common) for result in results):
         counts = ", ".join(f"{system} {count}" for system, count in left_out.items())
         warnings.append(
@@ -226,7 +230,7 @@ def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
 
 def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
     """A warning if EVALB would drop sentences, in particular if they differ between systems."""
-    dropped = {result.system: set(result.dropped_by_evalb) for result in scores if result.evalb is not None}
+    dropped = {result.label: set(result.dropped_by_evalb) for result in scores if result.evalb is not None}
     union = set[int]().union(*dropped.values())
     if not union:
         return []
@@ -251,17 +255,28 @@ def _signature(table: ScoreTable, options: CompareOptions) -> str:
         ("level", f"{options.level:g}"),
         ("interval", options.interval),
         ("gold", signature.gold),
-        *((result.system, result.signature.test) for result in table.results(table.compared[0])),
+        *(() if options.clusters is None else (("clusters", _clusters_name(options.clusters)),)),
+        *((system, ",".join(of_runs)) for system, of_runs in _test_hashes(table).items()),
         ("version", __version__),
     ]
     return "|".join(["compare", *(f"{key}:{value}" for key, value in parts)])
+
+
+def _clusters_name(clusters: Clusters) -> str:
+    return os.fspath(clusters) if isinstance(clusters, str | os.PathLike) else "given"
+
+
+def _test_hashes(table: ScoreTable) -> dict[str, list[str]]:
+    """The hashes of the test trees of each system, one for each of its runs."""
+    results = table.results(table.compared[0])
+    return {system: [results[run].signature.test for run in runs] for system, runs in zip(table.systems, table.runs, strict=True)}
 
 
 def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> Iterator[Group]:
     """All sentences, then those of each length, then the brackets of each structure."""
     everything = np.arange(len(table.sentences))
     paired = PairedColumns.stack([PairedColumns.of(table.metric(name), table.rows(name), name=name) for name in table.compared])
-    names = _choose_rates(paired.names, {name: table.metric(name) for name in table.compared}, options.rates)
+    names = choose_rates(paired.names, {name: table.metric(name).headline for name in table.compared}, options.rates)
     yield tests.group("all", "all sentences", paired, names, table.brackets, everything)
     edges = [0, *sorted(set(options.lengths)), math.inf] if options.lengths else []
     for low, high in itertools.pairwise(edges):
@@ -274,18 +289,3 @@ def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> It
         of_label = PairedColumns.of(table.metric(name), table.rows(name), name=shown)
         names = [(shown, rate) for rate in BY_STRUCTURE]
         yield tests.group("structure", label, of_label, names, name, everything, scored_as={shown: name})
-
-
-def _choose_rates(names: Sequence[Name], metrics: Mapping[str, Metric], wanted: Sequence[str]) -> list[Name]:
-    """The rates to compare."""
-    if tuple(wanted) == ("all",):
-        return list(names)
-    if not wanted:
-        usual = USUAL_RATES | {(name, metric.headline) for name, metric in metrics.items()}
-        return [name for name in names if name in usual]
-    wanted = [british(rate) for rate in wanted]
-    valid = {rate for _, rate in names} | {".".join(name) for name in names}
-    for rate in wanted:
-        if rate not in valid:
-            raise UnknownName("rate", rate, {"all", *valid})
-    return [name for name in names if name[1] in wanted or ".".join(name) in wanted]

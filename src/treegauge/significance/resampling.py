@@ -226,6 +226,15 @@ class PairedColumns:
         for first in range(0, max(len(columns), 1), _SENTENCES):
             yield self.rates_of(columns[first : first + _SENTENCES])[:, places]
 
+    def of_systems(self, systems: Sequence[int]) -> PairedColumns:
+        """Some of the systems."""
+        return PairedColumns(self.names, tuple(self.columns[system] for system in systems), self.rates_of, self.exact)
+
+    def summed(self, documents: Int64) -> PairedColumns:
+        """One row for each document, given the number of each sentence's document: the sum of its sentences."""
+        columns = tuple(sums_of_documents(columns, documents) for columns in self.columns)
+        return PairedColumns(self.names, columns, self.rates_of, self.exact)
+
     def take(self, sentences: NDArray[np.int64]) -> PairedColumns:
         """Some of the sentences."""
         return PairedColumns(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
@@ -282,6 +291,13 @@ class WeightedSums:
     def of_all(self) -> Floats:
         """The sums over all sentences, each once."""
         return self._columns.sum(axis=0, keepdims=True)
+
+
+def sums_of_documents(rows: Floats, documents: Int64) -> Floats:
+    """The sums of the rows of each document, given the number of each row's document, from 0."""
+    sums = np.zeros((int(documents.max(initial=-1)) + 1, *rows.shape[1:]))
+    np.add.at(sums, documents, rows)
+    return sums
 
 
 def _floats(weights: NDArray[Any] | Bits, first: int, last: int) -> Floats:

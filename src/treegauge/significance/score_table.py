@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Any, TypeVar
+from functools import cached_property, lru_cache, reduce
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.metrics.hogenhout import crossing_histogram, rows_of_bits
-from treegauge.metrics.metric import BitSets, Metric, Rates, Rows, total_of
+from treegauge.metrics.metric import BitSets, Floats, Metric, Rates, Rows, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
 from treegauge.scoring.result import Result
@@ -32,16 +32,17 @@ from treegauge.significance.classical import (
     real_test,
     sign_counts,
 )
-from treegauge.significance.comparison import BracketTests, Difference, Group, PairOfSystems, Rate
+from treegauge.significance.comparison import BracketTests, Difference, Documents, Group, PairOfSystems, Rate
+from treegauge.significance.documents import Clusters, documents_of
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
     Name,
     PairedColumns,
     Progress,
-    RandomisationResult,
     randomisation,
 )
+from treegauge.significance.runs import RunsTest, RunTests
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64
 
@@ -59,8 +60,9 @@ class CompareOptions:
 
     ``metrics`` are names (none: all metrics, or all that the scores have). ``rates`` are names of rates (none: the headline of each
     metric, and recall, precision, F1 and exact match of PARSEVAL; ``all``: all rates). ``preset`` is None for each metric's own.
-    ``lengths`` are the upper ends of length buckets; ``structure`` are labels whose brackets are tested separately. ``on_error``,
-    ``pair``, ``match_words`` and ``treebank`` are those of :func:`treegauge.score`.
+    ``lengths`` are the upper ends of length buckets; ``structure`` are labels whose brackets are tested separately. ``clusters``
+    are the documents of the sentences, which are resampled together: ``by-file``, ``comment:PATTERN``, a file, or a label for each
+    sentence. ``on_error``, ``pair``, ``match_words`` and ``treebank`` are those of :func:`treegauge.score`.
     """
 
     metrics: tuple[str, ...] = ()
@@ -77,6 +79,7 @@ class CompareOptions:
     pair: str = "order"
     match_words: str = "exact"
     treebank: str = ""
+    clusters: Clusters | None = None
 
     def all_rounds(self, systems: int) -> int:
         """The approximate number of rounds of a comparison of that many ``systems``."""
@@ -106,16 +109,27 @@ class ScoreTable:
     """Scores by metric and system, checked to be comparable, on the sentences that all of them share.
 
     ``metrics`` are those to compare (all, if none is named), ``structure`` are labels whose brackets are tested separately.
+    ``members`` are the systems, or their runs, by label; ``runs`` has the positions of each system's runs among them.
     """
 
-    def __init__(self, scores: Sequence[Result], metrics: Sequence[str], structure: Sequence[str], on_mismatch: str) -> None:
+    def __init__(
+        self,
+        scores: Sequence[Result],
+        metrics: Sequence[str],
+        structure: Sequence[str],
+        on_mismatch: str,
+        clusters: Clusters | None = None,
+    ) -> None:
         self._results: dict[str, dict[str, Result]] = {}
         for result in scores:
             of_metric = self._results.setdefault(result.metric, {})
-            if result.system in of_metric:
-                raise UsageError(f"there are two scores of {result.system} by {result.metric}")
-            of_metric[result.system] = result
+            if result.label in of_metric:
+                raise UsageError(f"there are two scores of {result.label} by {result.metric}")
+            of_metric[result.label] = result
         self.systems = list(dict.fromkeys(result.system for result in scores))
+        self.members = {result.label: result.system for result in scores}
+        labelled = list(enumerate(self.members.values()))
+        self.runs = [[number for number, of in labelled if of == system] for system in self.systems]
         if not self.systems:
             raise UsageError("there are no scores to compare")
         brackets = brackets_metric([*metrics, *self._results])
@@ -129,15 +143,17 @@ class ScoreTable:
         results = [result for name in used for result in self.results(name)]
         _check_same_trees(results)
         self.sentences = common_sentences(results, on_mismatch)
-        self.length = self.results(self.compared[0])[0].scored_sentences.length[self.sentences]
+        first = self.results(self.compared[0])[0].scored_sentences
+        self.length = first.length[self.sentences]
+        self.documents = None if clusters is None else documents_of(clusters, first.places)[self.sentences]
 
     def results(self, metric: str) -> list[Result]:
-        """The scores of all systems by a metric."""
+        """The scores of all systems by a metric, of each system its runs."""
         found = self._results.get(metric, {})
-        if missing := [system for system in self.systems if system not in found]:
+        if missing := [label for label in self.members if label not in found]:
             self._refuse_other_options(metric, missing[0])
             raise MismatchError(f"there is no score by {metric} of {', '.join(missing)}; score with -m {metric}")
-        return [found[system] for system in self.systems]
+        return [found[label] for label in self.members]
 
     def _refuse_other_options(self, metric: str, system: str) -> None:
         """Refuse a score of the system by the same metric with other options, in a message that names the option."""
@@ -154,7 +170,7 @@ class ScoreTable:
         return metric
 
     def rows(self, metric: str) -> list[Rows]:
-        """The rows of all systems on the common sentences."""
+        """The rows of all systems, or of their runs, on the common sentences."""
         found = [(result.scored_sentences.rows, self._places(result)) for result in self.results(metric)]
         return [rows if places is None else rows[places] for rows, places in found]
 
@@ -173,9 +189,9 @@ class ScoreTable:
         index = result.scored_sentences.index
         return None if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index, self.sentences))
 
-    def signature(self, metric: str, system: str) -> str:
+    def signature(self, metric: str, label: str) -> str:
         """The signature of a score on the common sentences, which is its own signature if it has no others."""
-        signature = self._results[metric][system].signature
+        signature = self._results[metric][label].signature
         n = len(self.sentences)
         return str(replace(signature, sentences=n, skipped=signature.skipped + signature.sentences - n))
 
@@ -189,8 +205,8 @@ def _check_comparable(metric: str, results: Sequence[Result]) -> None:
         for what, value in ours.items():
             if theirs.get(what) != value:
                 raise MismatchError(
-                    f"scores by {metric} that cannot be compared: {what} is {value} for {first.system}, "
-                    f"but {theirs.get(what)} for {other.system}"
+                    f"scores by {metric} that cannot be compared: {what} is {value} for {first.label}, "
+                    f"but {theirs.get(what)} for {other.label}"
                 )
 
 
@@ -198,14 +214,14 @@ def _check_same_trees(results: Sequence[Result]) -> None:
     """Refuse scores by several metrics if they are not of the same gold trees, and for each system of the same test trees."""
     first_of_system: dict[str, Result] = {}
     for result in results:
-        own = first_of_system.setdefault(result.system, result)
+        own = first_of_system.setdefault(result.label, result)
         of_gold = ("gold", results[0], results[0].signature.gold, result.signature.gold)
         of_test = ("test", own, own.signature.test, result.signature.test)
         for kind, first, ours, theirs in (of_gold, of_test):
             if ours != theirs:
                 raise MismatchError(
-                    f"scores of different trees cannot be compared: the hash of the {kind} trees is {ours} for {first.system} by "
-                    f"{first.metric}, but {theirs} for {result.system} by {result.metric}"
+                    f"scores of different trees cannot be compared: the hash of the {kind} trees is {ours} for {first.label} by "
+                    f"{first.metric}, but {theirs} for {result.label} by {result.metric}"
                 )
 
 
@@ -237,7 +253,7 @@ def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
             lacking = next(other for other in results if len(np.setdiff1d(index, other.scored_sentences.index)))
             missing = np.setdiff1d(index, lacking.scored_sentences.index)
             raise MismatchError(
-                f"{lacking.system} by {lacking.metric} and {result.system} by {result.metric} are scores of different sentences: "
+                f"{lacking.label} by {lacking.metric} and {result.label} by {result.metric} are scores of different sentences: "
                 f"the first lacks {len(missing)} that the second has, such as sentence {int(missing[0]) + 1}; "
                 'on_mismatch="skip" leaves them out'
             )
@@ -251,6 +267,26 @@ def sample_warnings(sentences: int) -> list[str]:
     if sentences >= FEW_SENTENCES:
         return []
     return [f"small test: {number_of(sentences, 'sentence')}; intervals are unreliable and only large differences can be seen"]
+
+
+def run_warnings(runs: Mapping[str, int]) -> list[str]:
+    """Warnings about what one or two runs of a system cannot tell, if another has several.
+
+    >>> run_warnings({"A": 1, "B": 3})
+    ['A has one run: how much its runs vary is not known, and taken to be as much as those of the other systems']
+    """
+    if max(runs.values()) == 1:
+        return []
+    names = {number: ", ".join(system for system, of in runs.items() if of == number) for number in (1, 2)}
+    several = {number: sum(of == number for of in runs.values()) > 1 for number in (1, 2)}
+    warnings: list[str] = []
+    if names[1]:
+        who = "have one run each: how much their runs vary" if several[1] else "has one run: how much its runs vary"
+        warnings.append(f"{names[1]} {who} is not known, and taken to be as much as those of the other systems")
+    if names[2]:
+        who = "have two runs each" if several[2] else "has two runs"
+        warnings.append(f"{names[2]} {who}: their spread is hardly known, so intervals are wide; three runs or more tell far more")
+    return warnings
 
 
 def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:
@@ -293,29 +329,28 @@ class GroupTests:
         ``brackets`` is the metric for tests on brackets, if there is one. ``scored_as`` has the names in the scores of metrics that
         are shown under another name.
         """
-        options, systems = self.options, self.table.systems
-        how: dict[str, Any] = {"rounds": options.rounds, "seed": options.seed, "progress": self.progress, "engine": self.engine}
-        drawn = bootstrap(paired, **how, chosen=names)
+        systems = self.table.systems
+        documents = None if self.table.documents is None else np.unique(self.table.documents[sentences], return_inverse=True)[1]
         exact = self._exact_rates(names, sentences, scored_as or {})
+        tests = _SentenceTests(paired, names, self.table.runs, exact, documents, self)
         numbers = list(itertools.combinations(range(len(systems)), 2))
-        tested = [randomisation(paired, a, b, **how) for a, b in numbers]
-        signs = [_sign_tests(paired, a, b, names) for a, b in numbers]
-        corrected = {name: holm([float(test.p[paired.names.index(name)]) for test in tested]) for name in names}
+        tested = [tests.pair(a, b) for a, b in numbers]
+        corrected = {name: holm([test.p[name] for test in tested]) for name in names}
         pairs = tuple(
             PairOfSystems(
                 systems[a],
                 systems[b],
-                tuple(self._difference(name, a, b, exact, drawn, test, signs[number], corrected[name][number]) for name in names),
+                tuple(tests.difference(name, a, b, test, corrected[name][number]) for name in names),
                 None if brackets is None else self._bracket_tests(a, b, brackets, sentences),
                 test.rounds,
                 test.exact,
             )
             for number, ((a, b), test) in enumerate(zip(numbers, tested, strict=True))
         )
-        rates = {system: {name: self._rate(name, index, exact, drawn) for name in names} for index, system in enumerate(systems)}
+        rates = {system: {name: tests.rate(number, name) for name in names} for number, system in enumerate(systems)}
         counted = self._brackets(brackets, sentences)
-        warnings = tuple(sample_warnings(len(paired)))
-        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings)
+        warnings = (*sample_warnings(len(paired)), *run_warnings(dict(zip(systems, map(len, self.table.runs), strict=True))))
+        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings, tests.documents(numbers))
 
     def _exact_rates(self, names: Sequence[Name], sentences: Int64, scored_as: Mapping[str, str]) -> dict[str, list[Rates]]:
         """The rates of each metric and system, which are those of a score on these sentences to the last bit."""
@@ -326,38 +361,9 @@ class GroupTests:
             exact[shown] = [self.table.metric(metric).rates(total_of(rows)) for rows in chosen]
         return exact
 
-    def _rate(self, name: Name, system: int, exact: Mapping[str, Sequence[Rates]], drawn: Bootstrap) -> Rate:
-        interval = drawn.of_rate(system, name, level=self.options.level, method=self.options.interval)
-        return Rate(float(exact[name[0]][system][name[1]]), interval)
-
-    def _difference(
-        self,
-        name: Name,
-        a: int,
-        b: int,
-        exact: Mapping[str, Sequence[Rates]],
-        drawn: Bootstrap,
-        test: RandomisationResult,
-        signs: Mapping[Name, SignTest],
-        p_holm: float,
-    ) -> Difference:
-        column = drawn.paired.names.index(name)
-        metric, rate = name
-        return Difference(
-            name,
-            float(exact[metric][a][rate]),
-            float(exact[metric][b][rate]),
-            drawn.of_difference(a, b, name, level=self.options.level, method=self.options.interval),
-            float(test.p[column]),
-            p_holm,
-            drawn.effect_size(a, b, name),
-            signs[name],
-            _is_lower_better(name),
-        )
-
     def _bracket_tests(self, a: int, b: int, metric: str, sentences: Int64) -> BracketTests | None:
         reproduced = self.table.reproduced(metric)
-        if reproduced is None:
+        if reproduced is None or max(map(len, self.table.runs)) > 1:
             return None
         column = self.table.metric(metric).columns.index("TTB")
         rows = self.table.rows(metric)
@@ -377,13 +383,99 @@ class GroupTests:
         if name is None:
             return items, measures, crossing_errors
         metric = self.table.metric(name)
-        for system, all_rows in zip(self.table.systems, self.table.rows(name), strict=True):
-            rows = _of_sentences(all_rows, sentences)
+        alone = {system: runs[0] for system, runs in zip(self.table.systems, self.table.runs, strict=True) if len(runs) == 1}
+        for system, run in alone.items():
+            rows = _of_sentences(self.table.rows(name)[run], sentences)
             total = [int(count) for count in total_of(rows)]
             items[system] = dict(zip(metric.columns, total, strict=True))
             measures[system] = metric.rates(total)
             crossing_errors[system] = crossing_histogram(rows[:, metric.columns.index("CE")]).tolist()
         return items, measures, crossing_errors
+
+
+class _PairTest(NamedTuple):
+    """The p of each rate of a pair, the tests by runs if there are several, and the swaps of sentences that were tried."""
+
+    p: Mapping[Name, float]
+    by_runs: Mapping[Name, RunsTest]
+    rounds: int = 0
+    exact: bool = False
+
+
+class _SentenceTests:
+    """The tests on some sentences, or on their documents: resampling of single runs, variance components of several."""
+
+    def __init__(
+        self,
+        paired: PairedColumns,
+        names: Sequence[Name],
+        runs: Sequence[Sequence[int]],
+        exact: Mapping[str, Sequence[Rates]],
+        documents: Int64 | None,
+        how: GroupTests,
+    ) -> None:
+        self.paired, self.names, self.runs, self.exact, self.options = paired, names, runs, exact, how.options
+        self.units = paired if documents is None else paired.summed(documents)
+        self.n_documents = 0 if documents is None else len(self.units)
+        options = how.options
+        self.how: dict[str, Any] = {"rounds": options.rounds, "seed": options.seed, "progress": how.progress, "engine": how.engine}
+        self.kind: dict[str, Any] = {"level": options.level, "method": options.interval}
+        alone = [system for system, of_system in enumerate(runs) if len(of_system) == 1]
+        self.places = {system: place for place, system in enumerate(alone)}
+        self._documents = documents
+
+    @cached_property
+    def drawn(self) -> Bootstrap:
+        """The bootstrap of the systems with one run."""
+        alone = self.units.of_systems([self.runs[system][0] for system in self.places])
+        return bootstrap(alone, **self.how, chosen=self.names)
+
+    @cached_property
+    def by_runs(self) -> RunTests:
+        """The tests that need no resampling."""
+        return RunTests(self.paired, self.runs, self.names, self._documents)
+
+    def rate(self, system: int, name: Name) -> Rate:
+        """The rate of a system, or the mean of its runs."""
+        values = tuple(float(self.exact[name[0]][run][name[1]]) for run in self.runs[system])
+        if system in self.places:
+            return Rate(values[0], self.drawn.of_rate(self.places[system], name, **self.kind))
+        return Rate(math.fsum(values) / len(values), self.by_runs.interval(system, name, self.options.level), values)
+
+    def pair(self, a: int, b: int) -> _PairTest:
+        """The tests of two systems: randomisation if both have one run."""
+        if a in self.places and b in self.places:
+            found = randomisation(self.units, self.runs[a][0], self.runs[b][0], **self.how)
+            return _PairTest({name: float(found.p[found.names.index(name)]) for name in self.names}, {}, found.rounds, found.exact)
+        tests = {name: self.by_runs.test(a, b, name, self.options.level) for name in self.names}
+        return _PairTest({name: test.p for name, test in tests.items()}, tests)
+
+    def difference(self, name: Name, a: int, b: int, test: _PairTest, p_holm: float) -> Difference:
+        """The difference of a rate between two systems."""
+        by_runs = test.by_runs.get(name)
+        if by_runs is not None:
+            interval = by_runs.interval
+        else:
+            interval = self.drawn.of_difference(self.places[a], self.places[b], name, **self.kind)
+        if by_runs is not None or self.n_documents:
+            effect = self.by_runs.effect(a, b, name)
+        else:
+            effect = self.drawn.effect_size(self.places[a], self.places[b], name)
+        ours, theirs = (self.rate(system, name).value for system in (a, b))
+        signs = self._signs(a, b)[name]
+        return Difference(name, ours, theirs, interval, test.p[name], p_holm, effect, signs, _is_lower_better(name), by_runs)
+
+    @lru_cache(maxsize=1)  # noqa: B019
+    def _signs(self, a: int, b: int) -> dict[Name, SignTest]:
+        return _sign_tests(self.paired, self.runs[a], self.runs[b], self.names)
+
+    def documents(self, pairs: Sequence[tuple[int, int]]) -> Documents | None:
+        """The documents, if sentences are in some, and how much wider they make intervals."""
+        if not self.n_documents:
+            return None
+        wider = [self.by_runs.widening(a, b, name) for a, b in pairs for name in self.names]
+        defined = [ratio for ratio in wider if not math.isnan(ratio)] or [math.nan]
+        return Documents(self.n_documents, min(defined), max(defined))
 
 
 Kept = TypeVar("Kept", Rows, BitSets)
@@ -398,14 +490,20 @@ def _is_lower_better(name: Name) -> bool:
     return name[1] in find_metric(name[0]).lower_is_better
 
 
-def _sign_tests(paired: PairedColumns, a: int, b: int, names: Sequence[Name]) -> dict[Name, SignTest]:
-    """The sign test of each rate, on its values for single sentences."""
+def _sign_tests(paired: PairedColumns, a: Sequence[int], b: Sequence[int], names: Sequence[Name]) -> dict[Name, SignTest]:
+    """The sign test of each rate, on its values for single sentences, which are means over the runs of a system."""
     signs = {name: -1 if _is_lower_better(name) else 1 for name in names}
     counts = {name: SignCounts() for name in names}
-    for ours, theirs in zip(paired.sentence_rates(a, names), paired.sentence_rates(b, names), strict=True):
+    for ours, theirs in zip(*(_mean_rates(paired, runs, names) for runs in (a, b)), strict=True):
         for number, (name, sign) in enumerate(signs.items()):
             counts[name] = counts[name].plus(sign_counts(sign * ours[:, number], sign * theirs[:, number]))
     return {name: of_name.test() for name, of_name in counts.items()}
+
+
+def _mean_rates(paired: PairedColumns, runs: Sequence[int], names: Sequence[Name]) -> Iterator[Floats]:
+    """The rates of single sentences, means over runs, a block at a time."""
+    for blocks in zip(*(paired.sentence_rates(run, names) for run in runs), strict=True):
+        yield blocks[0] if len(blocks) == 1 else np.mean(blocks, axis=0)
 
 
 def _cells(sets: Sequence[BitSets], brackets: Sequence[Rows]) -> Cells:

@@ -11,14 +11,14 @@ from treegauge.errors import UnknownName
 from treegauge.metrics.hogenhout import COMPARATIVE, MEASURES
 from treegauge.metrics.registry import find_metric
 from treegauge.significance.classical import DEPENDENCE
-from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems
+from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
 from treegauge.significance.resampling import Name
-from treegauge.tables import Average, Cell, Table, number_of, rounded
+from treegauge.tables import Average, Cell, Measured, Table, number_of, rounded
 
 
-def _interval_methods(group: Group) -> str:
-    """The kinds of interval in a group."""
-    return ", ".join(sorted({d.interval.method for pair in group.pairs for d in pair.differences})).replace("bca", "BCa")
+def _interval_methods(pairs: Sequence[PairOfSystems]) -> str:
+    """The kinds of interval of some pairs."""
+    return ", ".join(sorted({d.interval.method for pair in pairs for d in pair.differences})).replace("bca", "BCa")
 
 
 def _number_of_pairs(group: Group) -> str:
@@ -57,10 +57,10 @@ class P(float):
 
 
 TABLES = (
-    *("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets"),
+    *("rates", "differences", "runs", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets"),
     *("signatures", "tidy"),
 )
-"""The tables of a comparison: rates with intervals, differences, which system beats which, differences by length and by structure,
+"""The tables of a comparison: rates with intervals, differences, what runs say, which system beats which, by length, by structure,
 Hogenhout & Matsumoto's Tables 1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all
 differences of all groups in one table for other programs."""
 
@@ -76,6 +76,7 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
     tables: dict[str, list[Table]] = {
         "rates": [_rates(comparison, overall)] if several or "rates" in names else [],
         "differences": [_differences(comparison, overall)],
+        "runs": [_runs(comparison, overall)] if overall.has_runs or "runs" in names else [],
         "matrix": _matrices(comparison, overall) if several or "matrix" in names else [],
         "length": _by_group(comparison, "length", "By sentence length"),
         "structure": _by_group(comparison, "structure", "By structure"),
@@ -95,16 +96,70 @@ def _differences(comparison: Comparison, group: Group) -> Table:
     several = len(comparison.systems) > 2
     rows = tuple((*cells, d.effect, d.sign.wins, d.sign.losses) for d, cells in _difference_rows(group, several))
     notes = [
-        f"difference: second minus first, with its {100 * comparison.level:g}% bootstrap interval ({_interval_methods(group)})",
-        f"p: paired randomisation of whole sentences ({_number_of_swaps(group.pairs)})",
+        *_test_notes(comparison, group),
         *([f"Holm: p corrected for {_number_of_pairs(group)}"] if several else []),
         "effect: difference in standard deviations of a sentence; wins, losses: sentences where the second system is better, worse",
-        f"{number_of(group.sentences, 'sentence')}, {comparison.rounds} bootstrap samples, seed {comparison.seed}",
+        f"{number_of(group.sentences, 'sentence')}{_samples(comparison, group)}",
+        *_document_note(group),
         *_interval_warnings(group),
         *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
     ]
     columns = (*_difference_columns(comparison), "effect", "wins", "losses")
     return Table("Differences", columns, rows, tuple(notes), percent=_difference_percent(comparison))
+
+
+def _test_notes(comparison: Comparison, group: Group) -> Iterator[str]:
+    """Notes on intervals and p: of single runs by resampling, of several by variance components."""
+    percent, resampled = f"{100 * comparison.level:g}%", [pair for pair in group.pairs if pair.rounds]
+    units = "documents" if group.documents else "sentences"
+    if resampled:
+        yield f"difference: second minus first, with its {percent} bootstrap interval ({_interval_methods(resampled)})"
+        yield f"p: paired randomisation of whole {units} ({_number_of_swaps(resampled)})"
+    if len(resampled) < len(group.pairs):
+        yield f"±: standard deviation over runs ({', '.join(f'{system} {n}' for system, n in _numbers_of_runs(group).items())})"
+        yield f"difference of means over runs, second minus first, with its {percent} interval and p: variance components of"
+        yield f"runs and {units}, Student's t with Satterthwaite's degrees of freedom"
+
+
+def _samples(comparison: Comparison, group: Group) -> str:
+    """The bootstrap samples, if any were drawn."""
+    runs = _numbers_of_runs(group)
+    return f", {comparison.rounds} bootstrap samples, seed {comparison.seed}" if not runs or 1 in runs.values() else ""
+
+
+def _numbers_of_runs(group: Group) -> dict[str, int]:
+    return {system: len(next(iter(rates.values())).runs) or 1 for system, rates in group.rates.items()}
+
+
+def _document_note(group: Group) -> Iterator[str]:
+    """A note on how much wider documents make intervals."""
+    if group.documents is not None:
+        number, least, most = group.documents
+        wider = f"{least:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
+        yield f"{number_of(number, 'document')}, resampled whole: intervals are {wider} times as wide as with single sentences"
+
+
+def _runs(comparison: Comparison, group: Group) -> Table:
+    """The share of runs in the variance, and the permutation of runs, of each pair; empty if no system has several."""
+    rows = tuple(
+        (
+            *((pair.a, pair.b) if len(comparison.systems) > 2 else ()),
+            *(*difference.name, test.df, test.share_of_runs, 1 - test.share_of_runs, test.opposite),
+            *(P(test.permutation.p), P(test.permutation.least)),
+        )
+        for pair in group.pairs
+        for difference in pair.differences
+        if (test := difference.runs) is not None
+    )
+    units = "documents" if group.documents else "sentences"
+    notes = (
+        f"% runs, % {units}: share of the variance of the difference; opposite: single pairs of runs that show the opposite",
+        "permuted p: exact permutation of whole runs, the test set taken as given; least: the smallest p so few runs can have",
+    )
+    pair = ("first", "second") if len(comparison.systems) > 2 else ()
+    percent = ("% runs", f"% {units}", "opposite")
+    columns = (*pair, "metric", "rate", "df", *percent, "permuted p", "least")
+    return Table("Runs", columns, rows, notes, percent=percent)
 
 
 def _difference_columns(comparison: Comparison) -> tuple[str, ...]:
@@ -122,9 +177,18 @@ def _difference_rows(group: Group, several: bool) -> Iterator[tuple[Difference, 
     """Each difference of each pair, with its cells; the pair and Holm's correction are shown for ``several`` systems only."""
     for pair in group.pairs:
         for difference in pair.differences:
-            values = shown_values(difference.name, difference.a, difference.b, difference.value, *difference.interval[:2])
-            cells = (*difference.name, *values, P(difference.p))
+            name = difference.name
+            means = (rate_cell(name, group.rates[system][name]) for system in (pair.a, pair.b))
+            values = shown_values(name, difference.value, *difference.interval[:2])
+            cells = (*name, *means, *values, P(difference.p))
             yield difference, (pair.a, pair.b, *cells, P(difference.p_holm)) if several else cells
+
+
+def rate_cell(name: Name, rate: Rate) -> Cell:
+    """A rate for a column of percentages, with its standard deviation over runs."""
+    if rate.sd is None:
+        return shown_values(name, rate.value)[0]
+    return Measured(rate.value, sd=rate.sd, is_average=name[1].startswith("average_"))
 
 
 def shown_values(name: Name, *values: float) -> tuple[float, ...]:
@@ -140,7 +204,7 @@ def shown_values(name: Name, *values: float) -> tuple[float, ...]:
 def _rates(comparison: Comparison, group: Group) -> Table:
     """The rates of each system with their intervals."""
     rows = tuple(
-        (*name, system, *shown_values(name, rate.value, *rate.interval[:2]))
+        (*name, system, rate_cell(name, rate), *shown_values(name, *rate.interval[:2]))
         for name in group.names
         for system, rate in ((system, group.rates[system][name]) for system in comparison.systems)
     )
