@@ -215,13 +215,13 @@ class ModelError(InputError):
 
 @contextmanager
 def refusing_damage(path: str, what: str, kind: type[InputError] = FormatError, *, advice: str = "") -> Generator[None]:
-    """Turn any error that a library raises on the content of a file into one of ours: it is damaged, or not ``what`` it should be.
+    """Turn any error that the content of a file causes into one of ours: the file is damaged, or not ``what`` it should be.
 
-    zipfile, zlib, JSON, NumPy and SQLite raise errors of many kinds.
+    zipfile, zlib, JSON, NumPy and SQLite raise errors of many kinds, and so does what is made of parts that do not fit together.
     """
     try:
         yield
-    except TreegaugeError:
+    except (InputError, MissingExtra):
         raise
     except Exception as error:
         problem = f"this file is damaged, or is not {what} ({type(error).__name__}: {str(error)[:200]})"

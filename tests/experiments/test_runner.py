@@ -18,7 +18,7 @@ import pytest
 from processes import running_process
 
 from treegauge.cli.reproduce import command
-from treegauge.errors import FormatError, UnknownName, UsageError
+from treegauge.errors import ModelError, UnknownName, UsageError
 from treegauge.experiments import EXPERIMENTS, load_experiment
 from treegauge.experiments.experiment import (
     Checkpoint,
@@ -96,7 +96,7 @@ def test_pieces_are_kept_and_taken_up(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="what differs: seed"):
         Checkpoint(path, {"seed": 2}, resume=True)
     path.write_text("no JSON\n", "utf-8")
-    with pytest.raises(FormatError):
+    with pytest.raises(ModelError, match="this file is damaged, or is not a checkpoint"):
         Checkpoint(path, {"seed": 1}, resume=True)
     assert len(Checkpoint(path, {"seed": 1})) == 0
 

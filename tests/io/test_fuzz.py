@@ -8,6 +8,8 @@ from __future__ import annotations
 import gzip
 import os
 import random
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,6 +19,8 @@ import treegauge.io.sources as text_module
 from treegauge.errors import InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read, stream
 from treegauge.io.formats import FORMATS, READABLE
+from treegauge.io.sources import ON_ERROR
+from treegauge.presets.treebanks import TREEBANKS
 from treegauge.trees import Treebank
 from treegauge.trees.notation import parse_all
 
@@ -81,6 +85,23 @@ ALPINO = """\
 <sentence sentid="x1">Dat wil doen .</sentence></alpino_ds></treebank>
 """
 COLUMNS = "Confidence NN B-NP\nin IN B-PP\n-LRB- ( O\nthe DT I-NP\n\n\npound\tNN B-NP\n. . O\n"
+SINICA = """\
+#1:1.[0] S(agent:NP(Head:Nhaa:\u4ed6)|time:Dd:\u5e38\u5e38|Head:VA11:\u4f86)#\u3002(PERIODCATEGORY)
+
+#2:1.[0] NP(property:VH11:good|Head:Nab:rain)#
+"""
+JSON_LINES = """\
+{"id": 1, "parse": "(S (NP (DT the) (NN rain)) (VP (VBD fell)))", "out": [{"text": "(S (N a"}]}
+{"id": 2, "parse": "", "p": -1.5e3}
+
+{"parse": null, "w": "\\ud83d\\ude00"}
+{"parse": "(S 0=a 1=-LRB-)"}
+"""
+HISTORICAL = """\
+/~* a comment *~/
+( (CODE <P_1>) (IP-MAT (NP-SBJ (PRO-N hann-hann)) (VBDI kom-koma) (CP (C 0)) (, ,-,)) (ID 1150.FIRST,.1))
+( (IP-MAT=1 (NP-SBJ *con*) (BEPI er-vera) ($= $=) (. .)) (ID 1150.FIRST,.2))
+"""
 COMMENTED = BRACKETED.replace("() (())", "# a comment (\n(N #)")
 FLAT = "(S (NP (DT the) (NN rain)) (VP (VBD fell)))\n\n(FRAG (UH no)) (FRAG (UH yes))\n()\n"
 SEEDS: dict[str, list[bytes]] = {
@@ -90,8 +111,15 @@ SEEDS: dict[str, list[bytes]] = {
     "conll2000": [COLUMNS.encode()],
     "discbracket": [DISCBRACKET.encode()],
     "alpino": [ALPINO.encode()],
+    "sinica": [SINICA.encode()],
+    "jsonl": [JSON_LINES.encode()],
 }
-EVERYTHING = [seed for seeds in SEEDS.values() for seed in seeds] + [BRACKETED.encode("utf-16"), gzip.compress(FLAT.encode())]
+STYLED = [text.encode() for text in (HISTORICAL, HISTORICAL, BRACKETED)]
+EVERYTHING = [seed for seeds in SEEDS.values() for seed in seeds] + [
+    *STYLED,
+    BRACKETED.encode("utf-16"),
+    gzip.compress(FLAT.encode()),
+]
 TOKENS = [
     *(b"(", b")", b" ", b"\n", b"\t", b"\r", b"\0", b"\xff", b"\xc3", b"\xc3\xa9", b"\xc2\x85"),
     *(b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b"),
@@ -100,12 +128,15 @@ TOKENS = [
     *(b"<", b">", b"&", b"&amp;", b'"', b"<s id='x'>", b"</s>", b"<t id='q' word='w'/>", b"<!DOCTYPE a [<!ENTITY b 'c'>]>"),
     *(b"0=", b"1=a", b"<node begin='7' word='w'/>", b"</node>", b"<alpino_ds>", b"<?treegauge no-vroot?>"),
     *(b" O\n", b" B-NP\n", b" I-NP\n", b"\n\n"),
+    *(b"[0]", b":", b"|", b")#", b"{", b"}", b"[" * 5000, b'"parse": ', b"\\ud800", b"null", b"1e999", b"9" * 5000),
+    *(b"(CODE <x>)", b"(ID 1)", b"*con*", b"-0", b"/~*", b"*~/", b"<S ID=1>", b"</S>", b"$"),
 ]
 
 
 def mutated(random_: random.Random, name: str) -> bytes:
     """A file of a format (mostly), with some bytes changed."""
-    data = bytearray(random_.choice(SEEDS.get(name, EVERYTHING) if random_.random() < 0.9 else EVERYTHING))
+    own = STYLED if name == "styled" else SEEDS.get(name, EVERYTHING)
+    data = bytearray(random_.choice(own if random_.random() < 0.9 else EVERYTHING))
     for _ in range(random_.choice((0, 1, 1, 1, 2, 3, 10))):
         start = random_.randint(0, len(data))
         end = min(len(data), start + random_.choice((0, 1, 1, 2, 5, 20, 100)))
@@ -174,6 +205,13 @@ def comes_back(bank: Treebank) -> None:
         assert list(read(Source("x", text), ReadOptions(format=reader, features=True, secondary=True))) == list(bank)
 
 
+def survives(data: bytes, options: ReadOptions) -> None:
+    """Whatever is done with broken trees, the file is read or refused, and every block is sound."""
+    with suppress(InputError):  # if the whole file is refused
+        for block in stream(Source("x", data), options):
+            assert block == Treebank.from_trees(list(block)), "the columns are those of the trees"
+
+
 def fuzz(seed: int, count: int) -> None:
     random_ = random.Random(seed)
     for _ in range(count):
@@ -196,6 +234,11 @@ def fuzz(seed: int, count: int) -> None:
                 agrees_with_the_slow_reader(data, bank)
             if bank is not None:
                 comes_back(bank)
+            style = random_.choice(["", "", *TREEBANKS])
+            data = mutated(random_, "styled") if style and random_.random() < 0.5 else data
+            survives(
+                data, replace(options, on_error=random_.choice(ON_ERROR), field=random_.choice(["", "out.0.text"]), treebank=style)
+            )
         except Exception as error:
             raise AssertionError(f"seed {seed}, chunks of {text_module.CHUNK_BYTES}, {options}:\n{data!r}") from error
 

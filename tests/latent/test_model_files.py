@@ -95,7 +95,7 @@ def test_numbers_that_would_lead_a_kernel_astray_are_refused(parts: Parts, tmp_p
     document, arrays = parts[0], {key: array.copy() for key, array in parts[1].items()}
     arrays[name].reshape(-1)[0] = value
     write_archive(tmp_path / "m.model", document, arrays)
-    with pytest.raises(ModelError, match="do not fit together"):
+    with pytest.raises(ModelError, match="this file is damaged"):
         load_latent(tmp_path / "m.model")
 
 

@@ -145,7 +145,7 @@ def test_nothing_but_a_checkpoint_is_removed_and_a_damaged_one_is_refused(tmp_pa
     assert (folder / "thesis.tex").exists()
     for content in (b"{", b"[1]", b"7", b"\xff"):
         (folder / "plan.json").write_bytes(content)
-        with pytest.raises(ModelError, match="not a readable checkpoint"):
+        with pytest.raises(ModelError, match="this file is damaged, or is not a checkpoint"):
             train_latent(bank(), FAST, checkpoint=folder, resume=True)
 
 

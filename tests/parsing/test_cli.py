@@ -111,7 +111,7 @@ def test_an_interrupted_run_resumes_to_the_same_file(killed: tuple[str, ...], tm
         ("--objective", "what differs: objective"),
         ("part.mrg", "record 2 is of another sentence"),
         ("part.mrg.checkpoint", "not an unfinished run"),
-        ("damage", "not a readable checkpoint"),
+        ("damage", "this file is damaged, or is not a checkpoint"),
     ],
 )
 def test_another_run_is_not_resumed(killed: tuple[str, ...], tmp_path: Path, change: str, message: str) -> None:

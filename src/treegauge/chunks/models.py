@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from treegauge.chunks.corpus import Chunk, ChunkedSentence, n_spans, span_lengths, span_row, spans, truth
 from treegauge.chunks.tagger import CertainTags, HmmTagger, TagLattice
-from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 from treegauge.metrics.metric import ratio
 
 Array = NDArray[np.float64]
@@ -427,17 +427,18 @@ def save_models(path: str | Path, models: Models, tagger: HmmTagger | None, trai
 def load_models(path: str | Path) -> tuple[Models, HmmTagger | None]:
     """The models and the tagger of a file."""
     document, arrays = read_archive(path, _SCHEMA, _VERSION)
-    targets: list[int] = arrays["trie_targets"].tolist()
-    counts: list[int] = arrays["trie_children"].tolist()
-    edges = iter(zip(list[str](document["trie_tags"]), targets, strict=True))
-    trie = RuleTrie()
-    trie.children = [dict(next(edges) for _ in range(count)) for count in counts]
-    grammar = ChunkRules(trie, arrays["is_rule"], arrays["rule_probability"])
-    contexts: dict[int, dict[str, NDArray[np.float64]]] = {}
-    rows = zip(arrays["context_nodes"].tolist(), document["context_tags"], arrays["context_probability"], strict=True)
-    for node, tag, row in rows:
-        contexts.setdefault(node, {})[tag] = row
-    by_length, one, one_corpus = ByLength(arrays["length_table"]), document["one"], document["one_corpus"]
-    models = Models(tuple(document["categories"]), one, by_length, grammar, contexts, one_corpus)
-    tagger = None if document["tagger"] is None else HmmTagger.from_parts(document["tagger"], arrays)
-    return models, tagger
+    with refusing_damaged_model(path):
+        targets: list[int] = arrays["trie_targets"].tolist()
+        counts: list[int] = arrays["trie_children"].tolist()
+        edges = iter(zip(list[str](document["trie_tags"]), targets, strict=True))
+        trie = RuleTrie()
+        trie.children = [dict(next(edges) for _ in range(count)) for count in counts]
+        grammar = ChunkRules(trie, arrays["is_rule"], arrays["rule_probability"])
+        contexts: dict[int, dict[str, NDArray[np.float64]]] = {}
+        rows = zip(arrays["context_nodes"].tolist(), document["context_tags"], arrays["context_probability"], strict=True)
+        for node, tag, row in rows:
+            contexts.setdefault(node, {})[tag] = row
+        by_length, one, one_corpus = ByLength(arrays["length_table"]), document["one"], document["one_corpus"]
+        models = Models(tuple(document["categories"]), one, by_length, grammar, contexts, one_corpus)
+        tagger = None if document["tagger"] is None else HmmTagger.from_parts(document["tagger"], arrays)
+        return models, tagger

@@ -23,8 +23,8 @@ import numpy as np
 
 from treegauge.data import own_treebank
 from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
-from treegauge.errors import FormatError, MismatchError
-from treegauge.io.archive import refuse_other_run
+from treegauge.errors import MismatchError
+from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
 from treegauge.io.writing import write_bytes
 from treegauge.metrics.registry import find_metric
 from treegauge.normalise import pipeline
@@ -268,16 +268,11 @@ class Checkpoint:
         return self._done[name]
 
     def _load(self, path: Path, header: Any) -> None:
-        whole = path.read_text("utf-8").rpartition("\n")[0]
-        lines = whole.split("\n")
-        try:
-            found = json.loads(lines[0])
-            pieces = [json.loads(line) for line in lines[1:]]
+        with refusing_damaged_checkpoint(path):
+            whole = path.read_text("utf-8").rpartition("\n")[0]
+            found, *pieces = (json.loads(line) for line in whole.split("\n"))
+            found = dict[str, Any](found)
             self._done = {str(piece["name"]): piece["value"] for piece in pieces}
-        except (ValueError, KeyError, TypeError) as error:
-            raise FormatError(
-                f"not a checkpoint of an experiment ({error})", path=str(path), advice="Start again (without resume=True)."
-            ) from None
         refuse_other_run(path, found, header)
         write_bytes(f"{whole}\n".encode(), path)
 

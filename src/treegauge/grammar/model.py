@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import treegauge
-from treegauge.errors import GrammarError, ModelError
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 
 SCHEMA = "treegauge-pcfg"
 VERSION = 1
@@ -69,15 +68,9 @@ def save_model(grammar: PCFG, path: str | Path, *, trained_on: str = "", notes: 
 def load_model(path: str | Path) -> Model:
     """The model in a file; :class:`~treegauge.errors.ModelError` if it is damaged or of another version."""
     document, arrays = read_archive(path, SCHEMA, VERSION)
-    try:
+    with refusing_damaged_model(path):
         grammar = PCFG(tuple(_rules(document, arrays)), str(document["start"]), _labels(document["labels"]))
         return Model(grammar, str(document["trained_on"]), dict(document["notes"]))
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, GrammarError) as error:
-        raise ModelError(
-            f"the model's parts do not fit together ({type(error).__name__}: {error})",
-            path=str(path),
-            advice="The file is damaged; write it again.",
-        ) from None
 
 
 def _labels(found: Mapping[str, Any]) -> dict[str, str | None]:

@@ -267,8 +267,7 @@ class Store:
         """The number of times each person's link was revoked, by role and name, for everybody who was ever given a link."""
         with self._reporting("cannot be read"), self._engine.begin() as connection:
             rows = connection.execute(sql.select(SETTING.c.name, SETTING.c.value).where(SETTING.c.name.like(f"{_LINK}%")))
-            found = {str(row.name): json.loads(row.value) for row in rows}
-        return {(role, name): number for role, name, number in found.values()}
+            return {(str(role), str(name)): int(number) for role, name, number in (json.loads(row.value) for row in rows)}
 
     def revoke_link(self, role: str, name: str) -> None:
         """Make a person's present link invalid; the next link will differ."""

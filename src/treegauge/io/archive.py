@@ -14,6 +14,7 @@ import os
 import re
 import zipfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def read_archive(
     """The document and the arrays of a model with this schema and version (None: any version, which the caller checks)."""
     # The file is read first, so that an error of the disk is not mistaken for damaged content, on which zipfile fails in many ways.
     content = file_content(path, most_bytes)
-    with refusing_damage(str(path), "a model file", ModelError, advice="Write it again."):
+    with refusing_damaged_model(path):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = _parts(archive, len(content), str(path), most_parts, most_bytes)
         document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode("utf-8", "surrogatepass")))
@@ -83,6 +84,16 @@ def read_archive(
             "its sha256 differs from the one stored in it", path=str(path), advice="The file is damaged; write it again."
         )
     return document, arrays
+
+
+def refusing_damaged_model(path: str | Path) -> AbstractContextManager[None]:
+    """:func:`~treegauge.errors.refusing_damage` for what is made of the parts of a model or checkpoint."""
+    return refusing_damage(str(path), "a model file", ModelError, advice="Write it again.")
+
+
+def refusing_damaged_checkpoint(path: str | Path) -> AbstractContextManager[None]:
+    """The same for the text of a checkpoint."""
+    return refusing_damage(str(path), "a checkpoint", ModelError, advice="Start again (without resume=True).")
 
 
 def archive_schema(path: str | Path) -> str:

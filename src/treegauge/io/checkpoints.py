@@ -13,8 +13,14 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from treegauge.errors import ModelError, UsageError
-from treegauge.io.archive import read_archive, refuse_other_run, write_archive
+from treegauge.errors import UsageError
+from treegauge.io.archive import (
+    read_archive,
+    refuse_other_run,
+    refusing_damaged_checkpoint,
+    refusing_damaged_model,
+    write_archive,
+)
 from treegauge.io.writing import write_bytes
 
 Choice = TypeVar("Choice")
@@ -65,10 +71,8 @@ class CheckpointFolder:
         if self.folder is None or not os.path.exists(path := self.folder / f"{name}.state"):
             return None
         document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=most_parts, most_bytes=_MOST_BYTES)
-        try:
+        with refusing_damaged_model(path):
             return made_of(document, arrays)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
 
     def save_choice(self, chosen: Mapping[str, Any]) -> None:
         """Save the settings that were chosen."""
@@ -83,8 +87,5 @@ class CheckpointFolder:
 
 
 def _read(path: Path, made_of: Callable[[dict[str, Any]], Choice]) -> Choice:
-    try:
+    with refusing_damaged_checkpoint(path):
         return made_of(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        advice = "The checkpoint is damaged; start again (without resume=True)."
-        raise ModelError(f"not a readable checkpoint ({type(error).__name__}: {error})", path=str(path), advice=advice) from None

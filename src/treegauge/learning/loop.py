@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import ModelError, TreegaugeError, UsageError
+from treegauge.errors import UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.pcfg import PCFG
-from treegauge.io.archive import read_archive, refuse_other_run, write_archive
+from treegauge.io.archive import read_archive, refuse_other_run, refusing_damaged_model, write_archive
 from treegauge.learning.reestimation import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.tables import plain
@@ -70,8 +70,10 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
     if not os.path.exists(path):
         raise UsageError(f"{path}: no checkpoint there to resume from; start without resume=True")
     document, arrays = read_archive(path, SCHEMA, VERSION)
-    try:
-        refuse_other_run(path, dict(document["settings"]), settings, "sentences")
+    with refusing_damaged_model(path):
+        found = dict[str, Any](document["settings"])
+    refuse_other_run(path, found, settings, "sentences")
+    with refusing_damaged_model(path):
         grammar = unpack_grammar(document["grammar"], "grammar", arrays)
         if grammar is None:
             raise ValueError("no grammar")
@@ -83,10 +85,6 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
             unpack_grammar(document["best_grammar"], "best", arrays),
             bool(document["finished"]),
         )
-    except UsageError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, TreegaugeError) as error:
-        raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
 
 
 def pack_grammar(grammar: Learnable | None, name: str, arrays: dict[str, NDArray[Any]]) -> Any:

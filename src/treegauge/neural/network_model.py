@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import MissingExtra, ModelError, UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.grammar.training_sentences import UInt64, stored_hashes
-from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 from treegauge.neural.backend import torch_module
 from treegauge.neural.pretrained_encoder import PretrainedEncoder, encoder_of
 from treegauge.neural.sentence_batches import Vocabulary
@@ -159,9 +159,9 @@ def save_network(model: NetworkModel, path: str | Path) -> None:
 
 
 def load_network(path: str | Path) -> NetworkModel:
-    """The model in a file; :class:`~treegauge.errors.ModelError` if the file is damaged or its parts do not fit together."""
+    """The model in a file; :class:`~treegauge.errors.ModelError` if it is damaged or of another version."""
     document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=_MOST_PARTS)
-    try:
+    with refusing_damaged_model(path):
         settings, vocabulary = _settings(document["settings"]), _vocabulary(document["vocabulary"])
         encoder = encoder_of(document["encoder"]) if document.get("encoder") else None
         weights = {name.removeprefix(_WEIGHTS): array for name, array in arrays.items() if name.startswith(_WEIGHTS)}
@@ -175,12 +175,6 @@ def load_network(path: str | Path) -> NetworkModel:
             raise ValueError(f"lam is {lam}")
         notes, hashes = dict[str, Any](document["notes"]), stored_hashes(arrays)
         return NetworkModel(vocabulary, settings, weights, lam, str(document["trained_on"]), notes, hashes, vectors, encoder)
-    except MissingExtra:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UsageError) as error:
-        raise ModelError(
-            f"the parts of the network do not fit together ({error})", path=str(path), advice="The file is damaged; train it again."
-        ) from None
 
 
 def _settings(found: Mapping[str, Any]) -> NetworkSettings:

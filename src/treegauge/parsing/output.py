@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import SentenceBlock
-from treegauge.errors import ModelError, TreegaugeError, UsageError, WriteError
-from treegauge.io.archive import refuse_other_run
+from treegauge.errors import TreegaugeError, UsageError, WriteError
+from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
 from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file
 from treegauge.io.writing import partial_path, write_chunks
 from treegauge.parsing.expected import ExpectedCounts
@@ -157,13 +157,10 @@ class RecordFile:
         """Raise an error unless the records are of an unfinished run with the same plan."""
         if self._plan is None:
             return
-        try:
+        if not self._plan.exists():
+            raise UsageError(f"{self._path}: not an unfinished run that can be resumed; start without resume=True")
+        with refusing_damaged_checkpoint(self._plan):
             found = dict[str, Any](json.loads(self._plan.read_text("utf-8")))
-        except FileNotFoundError:
-            raise UsageError(f"{self._path}: not an unfinished run that can be resumed; start without resume=True") from None
-        except (OSError, ValueError, TypeError) as error:
-            advice = "The checkpoint is damaged; start again (without resume=True)."
-            raise ModelError(f"not a readable checkpoint ({error})", path=str(self._plan), advice=advice) from None
         refuse_other_run(self._plan, found, plan or {}, "model, input")
 
     def missing(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
@@ -270,7 +267,7 @@ def _record_words(form: str, text: bytes) -> list[str] | None:
         if form == "jsonl":
             return [restore_word(escape_word(word)) for word in json.loads(text)["words"]]
         return list(Tree.parse(next(line for line in text.decode().splitlines() if not line.startswith("#"))).words)
-    except (ValueError, KeyError, TypeError, StopIteration, TreegaugeError):
+    except (ValueError, LookupError, TypeError, RecursionError, StopIteration, TreegaugeError):
         return None
 
 

@@ -107,7 +107,7 @@ def _sentence_weights(path: str, number: int, line: str) -> tuple[tuple[str, ...
         record: Any = json.loads(line)
         words = tuple(str(word) for word in record["words"])
         spans = [_span(item, len(words)) for item in cast("list[Any]", record["spans"])]
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
         advice = 'A line is {"words": ["a", "b"], "spans": [[0, 2, 1.5], [0, 2, "NP", 0.5]]}; 0 <= start < end <= words.'
         raise FormatError(f"not span weights ({error})", path=path, line=number, text=line[:200], advice=advice) from None
     return words, spans

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import ModelError
 from treegauge.grammar.latent.latent_grammar import (
     LatentCounts,
     LatentSmoothing,
@@ -29,7 +28,7 @@ from treegauge.grammar.latent.latent_grammar import (
 from treegauge.grammar.latent.rule_rows import INNER, PHRASE, TAG, BaseGrammar, Int64, RuleRows, offsets
 from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.grammar.training_sentences import UInt64, stored_hashes
-from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 
 SCHEMA = "treegauge-latent"
 VERSION = 1
@@ -206,14 +205,8 @@ def as_stored(grammar: Hierarchy, base: BaseGrammar, table: WordTable) -> Hierar
 def load_latent(path: str | Path) -> LatentModel:
     """Read a model from a file; a damaged file or another version is a :class:`~treegauge.errors.ModelError`."""
     document, arrays = read_archive(path, SCHEMA, VERSION)
-    try:
+    with refusing_damaged_model(path):
         return _model(document, arrays)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ModelError(
-            f"the model's parts do not fit together ({type(error).__name__}: {error})",
-            path=str(path),
-            advice="The file is damaged; write it again.",
-        ) from None
 
 
 def _model(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LatentModel:
