@@ -219,6 +219,10 @@ def kinds_in(folder: Path) -> dict[str, Kind]:
         "marginals": Kind(b"He B-NP=0.9 O=0.1\nsat B-VP=1\n", lines(read_marginals)),
     }
     with suppress(ImportError):
+        from treegauge.models.mixtures import load_mixture, save_mixture
+
+        save_mixture(folder / "mix.model", [str(folder / "pcfg.model"), "own"], [2, 1], 0.5, notes={}, bundle=True)
+        kinds["mixture"] = Kind((folder / "mix.model").read_bytes(), load_mixture)
         kinds |= {"state of learning": learnt(folder), **latent(folder)}
     with suppress(ImportError):
         kinds |= networks(folder)

@@ -182,23 +182,23 @@ def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
     blocks = read_blocks(written)
     if blocks and (blocks[0][0], blocks[-1][1]) != (start, end):
         raise ValueError(f"the blocks {written!r} do not begin and end as the span {start}:{end}")
-    label, gold = storable(_text(record, "label", 10_000)), _text(record, "gold", 64)
+    label, gold = _text(record, "label", 10_000), _text(record, "gold", 64)
     bracket = BracketId(sentence_hash(sentence), start, end, label, gold, written)
     judgement = Judgement(
         _text(record, "id", 64, least=1),
         bracket,
         _one_of(record, "kind", KINDS),
         _one_of(record, "verdict", VERDICTS),
-        storable(_text(record, "annotator", LONGEST_NAME, least=1)),
+        _text(record, "annotator", LONGEST_NAME, least=1),
         _one_of(record, "role", ROLES),
-        "\n".join(map(storable, _text(record, "note", LONGEST_NOTE).splitlines())),
+        _text(record, "note", LONGEST_NOTE, lines=True),
         _of(bool, record, "correction"),
         _text(record, "undoes", 64),
         _of(bool, record, "blind"),
         _seconds(record),
-        storable(_text({"correct_label": "", **record}, "correct_label", LONGEST_LABEL)),
+        _text({"correct_label": "", **record}, "correct_label", LONGEST_LABEL),
         _tags(record),
-        storable(_text({"correct_tree": "", **record}, "correct_tree", LONGEST_TREE)),
+        _text({"correct_tree": "", **record}, "correct_tree", LONGEST_TREE),
         _time(record),
     )
     if (judgement.verdict == "withdrawn") != bool(judgement.undoes):
@@ -230,11 +230,12 @@ def _of(kind: type[_T], record: Mapping[str, Any], name: str) -> _T:
     return value
 
 
-def _text(record: Mapping[str, Any], name: str, most: int, *, least: int = 0) -> str:
+def _text(record: Mapping[str, Any], name: str, most: int, *, least: int = 0, lines: bool = False) -> str:
+    """The text of a field, which any database can store: of one line, or of several."""
     value = _of(str, record, name)
     if not least <= len(value) <= most:
         raise ValueError(f"{name} has {len(value)} characters; between {least} and {most} are allowed")
-    return value
+    return "\n".join(map(storable, value.splitlines() if lines else [value]))
 
 
 def _one_of(record: Mapping[str, Any], name: str, valid: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from treegauge.errors import ModelError, UsageError
 from treegauge.grammar.model import SHIPPED
-from treegauge.io.archive import file_content, read_archive, write_archive
+from treegauge.io.archive import file_content, read_archive, refusing_damaged_model, write_archive
 from treegauge.models.loading import MIXTURE, OWN, LoadedModel, load_parser
 from treegauge.parsing.mixture import mixture_of
 
@@ -59,19 +59,13 @@ def save_mixture(
 def load_mixture(path: str | Path, *, device: str = "auto") -> LoadedModel:
     """The mixture in a file; :class:`~treegauge.errors.ModelError` if it is damaged, or if a part is missing or was changed."""
     document, arrays = read_archive(path, MIXTURE, VERSION)
-    try:
+    with refusing_damaged_model(path):
         parts = [(str(part["path"]), str(part["sha256"])) for part in document["parts"]]
         shares, lam, notes = [float(share) for share in document["shares"]], float(document["lam"]), dict(document["notes"])
-        if len(shares) != len(parts) or not math.isfinite(lam):
-            raise ValueError("the shares are not those of the parts")
+        if len(shares) != len(parts) or not math.isfinite(lam) or any("\0" in place for place, _ in parts):
+            raise ValueError("the shares are not those of the parts, or a part has no name")
         contents = [arrays[f"{_PART}{i}"].tobytes() for i in range(len(parts))] if arrays else None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError(
-            f"the mixture cannot be read ({type(error).__name__}: {error})",
-            path=str(path),
-            advice="The file is damaged; mix again.",
-        ) from None
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="treegauge-") as folder:
         models: list[LoadedModel] = []
         for number, (place, sha256) in enumerate(parts):
             file = str(SHIPPED) if place == OWN else str(Path(path).parent / place)
