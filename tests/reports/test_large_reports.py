@@ -110,6 +110,6 @@ def compare(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Report]) -> Repo
     assert (few.sentences.differing, few.sentences.compared) == (whole.sentences.differing, whole.sentences.compared)
     assert few.notes == whole.notes
     pages = [re.sub(r'<script id="data".*?</script>|static\d+', "", found.html(), flags=re.DOTALL) for found in (few, whole)]
-    examples = [re.findall(r"An example of each kind.*?</dl>", page, flags=re.DOTALL) for page in pages]
+    examples = [re.findall(r"Examples of each kind.*?</dl>", page, flags=re.DOTALL) for page in pages]
     assert examples[0] == examples[1] != []
     return few

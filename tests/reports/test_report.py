@@ -10,6 +10,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from treegauge.errors import Discontinuous
 from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.normalise import pipeline
 from treegauge.reports.figures import Figure, FigureKind, Scale, Series, figure_svg
-from treegauge.reports.html import summary_text
+from treegauge.reports.report_contents import crossings_table, difference_tables, summarise
 from treegauge.reports.reporting import Report, find_sentences
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
@@ -71,7 +72,11 @@ def test_the_page_is_well_formed_and_accessible(page: Page) -> None:
     assert page.errors == []
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    targets = {href[1:] for a in page.all("a") if (href := a.get("href") or "").startswith("#") and not re.match(r"#s\d", href)}
+    targets = {
+        href[1:]
+        for a in page.all("a")
+        if (href := a.get("href") or "").startswith("#") and not re.match(r"#s\d|#sentences[?]", href)
+    }
     assert targets <= set(ids)
     assert {attributes["aria-labelledby"] for attributes in page.all("section")} <= set(ids)
     assert all(picture.get("aria-label") for picture in page.all("svg") if picture.get("role") == "img")
@@ -176,15 +181,17 @@ def test_one_system_has_rates_but_no_comparison() -> None:
 
 def test_identical_and_perfect_systems() -> None:
     html = treegauge.report(GOLD, {"a": GOLD, "b": GOLD}, QUICK).html()
-    assert "No difference is shown between a and b. b minus a: F1 +0.00 [0.00, 0.00], p = 1.0000" in html
+    assert "a and b have the same F1 (100.00)." in html
+    assert "fewer wrong brackets" not in html
     assert "0 of" in html
-    assert len(Page.of(html).all("script")) == 0
+    assert len(Page.of(html).all("script")) == 1, "no data of sentences, but tables that can be copied"
 
 
 def test_three_systems_are_corrected_for_their_pairs() -> None:
     report = treegauge.report(GOLD, {**SYSTEMS, "gold": GOLD}, QUICK)
     html = report.html()
-    assert html.count("after Holm&#39;s correction") >= 3
+    assert html.count("Holm’s correction)") == 1
+    assert html.count("after Holm&#39;s correction") >= 2
     assert any(table.title.startswith("Who beats whom") for table in report.tables())
 
 
@@ -263,7 +270,7 @@ def test_the_command_writes_the_page(files: list[str], tmp_path: Path) -> None:
     assert str(tmp_path) not in target.read_text("utf-8")
 
 
-@pytest.mark.parametrize(("form", "start"), [("markdown", "**Rates**"), ("latex", r"\begin{tabular}")])
+@pytest.mark.parametrize(("form", "start"), [("markdown", "**Differences, "), ("latex", r"\begin{tabular}")])
 def test_the_command_writes_its_tables(files: list[str], form: str, start: str) -> None:
     done = run(*files, "--format", form, "--rounds", "20")
     assert done.returncode == 0, done.stderr
@@ -299,7 +306,7 @@ def test_the_command_shows_a_human_check(files: list[str], tmp_path: Path) -> No
     page = Page.of(target.read_text("utf-8"))
     assert any(section.get("id") == "checked" for section in page.all("section"))
     measures = [text for text in page.texts["tbody"] if "Precision-soft" in text]
-    assert len(measures) == 2, "in the comparison's table and in the check's own"
+    assert len(measures) == 1, "in the check's own table, which lacks none"
     assert all(re.search(r"Precision-soft\s*100\.00", text) for text in measures)
     assert json.loads(page.texts["script"][0])["systems"] == ["sys.a"]
 
@@ -317,21 +324,75 @@ def test_the_demo_writes_a_report(tmp_path: Path) -> None:
     assert page.sentences
 
 
-def test_one_sign_convention_and_a_first_paragraph_in_words() -> None:
+def test_the_answer_names_the_winner_first_and_no_sign_has_to_be_turned() -> None:
     for names in (("worse", "better"), ("better", "worse")):
         trees = dict(zip(("better", "worse"), SYSTEMS.values(), strict=True))
         report = treegauge.report(GOLD, {name: trees[name] for name in names}, QUICK)
         (pair,) = report.comparison.overall.pairs
-        value = 100 * pair.of(("parseval", "f1")).value
-        assert (value > 0) == (names[1] == "better"), "the second minus the first"
+        value = 100 * abs(pair.of(("parseval", "f1")).value)
+        low, high = sorted(100 * abs(end) for end in pair.of(("parseval", "f1")).interval[:2])
+        answer = summarise(report)
+        assert answer.text.startswith(
+            f"better is better than worse by {value:.2f} points of F1 (95% interval {low:.2f} to {high:.2f}; p"
+        )
         html = report.html()
-        sign = f"{value:+.2f}".replace("-", "−")
-        assert f"better is better than worse. {names[1]} minus {names[0]}: F1 {sign} [" in html
-        summary = summary_text(report)
-        assert summary.startswith(f"better is better than worse by {abs(value):.2f} points of F1 (")
-        assert "this is unlikely to be due to chance" in summary
-        assert "Where it comes from: better finds " in summary
-        assert summary.replace("'", "&#39;") in html
+        assert html.count(answer.text) == 1, "said once"
+        assert re.findall(r'class="name">.*?<bdi>(\w+)</bdi>', html) == ["better", "worse"]
+        (table,) = difference_tables(report)
+        assert table.columns == ("rate", "difference", "interval", "p", "better", "worse", "wins", "losses")
+        row = next(row for row in table.texts() if row[0] == "parseval f1")
+        assert row[1:3] == [f"{value:.2f}", f"[{low:.2f}, {high:.2f}]"]
+        sign = pair.of(("parseval", "f1")).sign
+        assert row[-2:] == [str(number) for number in sorted((sign.wins, sign.losses), reverse=True)]
+        assert "Differences, better − worse" in html, "the forest plot"
+
+
+def test_the_answer_tells_where_wrong_brackets_were_saved() -> None:
+    report = treegauge.report(GOLD, SYSTEMS, QUICK)
+    answer = summarise(report)
+    counts = {name: treegauge.score(GOLD, trees).counts for name, trees in SYSTEMS.items()}
+    wrong = {name: count["gold"] + count["test"] - 2 * count["matched"] for name, count in counts.items()}
+    assert answer.fewer == wrong["right-branching"] - wrong["oracle-binary"] > 0
+    assert len(answer.labels) == len(answer.kinds) == 3
+    errors = {name: {row[0]: row[3] + row[4] for row in found.table.rows} for name, found in report.breakdowns["errors"].items()}
+    for kind, fewer in answer.kinds:
+        assert fewer == errors["right-branching"][kind] - errors["oracle-binary"].get(kind, 0)
+    for control, found in (("label", answer.labels), ("kind", answer.kinds)):
+        assert [one.fewer for one in found] == sorted((one.fewer for one in found), reverse=True)
+        for one in found:
+            href = f"#sentences?{control}={one.name.replace(' ', '+')}&amp;who=oracle-binary+is+best"
+            assert f'<a href="{href}">{one.name}</a> {one.fewer:,}' in report.html()
+
+
+def test_examples_are_of_different_ordinary_sentences_and_say_what_should_be() -> None:
+    """The heading in capitals is of a better length, but it comes only where nothing else is at hand."""
+    heading = "(S (NP (DT THE) (NN MAN)) (VP (VBD SAW) (NP (DT A) (NN DOG)) (PP (IN WITH) (NP (DT A) (JJ BIG) (NN TELE)))))"
+    plain = "(S (NP (PRP he)) (VP (VBD {0}) (NP (DT a) (NN dog)) (PP (IN with) (NP (NN joy)))) (. .))"
+    gold = [heading, *(plain.format(verb) for verb in ("saw", "met"))]
+    wrong = [
+        re.sub(r"\(NP (\(DT \w+\) \(NN \w+\))\) (\(PP .*?\)\)\))", r"(NP (NP \1) \2)", tree, flags=re.IGNORECASE) for tree in gold
+    ]
+    report = treegauge.report(gold, {"a": wrong, "b": wrong}, CompareOptions(rounds=5))
+    page = report.html()
+    assert page.count("PP attached to NP “a dog with joy”, should be attached to VP “") == 2
+    assert {int(number) for number in re.findall(r'<a href="#s(\d+)">sentence', page)} == {2, 3}
+    alone = treegauge.report([heading], {"a": wrong[:1]}, CompareOptions(rounds=5)).html()
+    assert "PP attached to NP “A DOG WITH" in alone
+
+
+def branching(words: int, *, left: bool) -> str:
+    tree = ""
+    for number in range(words) if left else reversed(range(words)):
+        tree = f"(X {tree} (T w{number}))" if left else f"(X (T w{number}) {tree})"
+    return tree
+
+
+def test_counts_of_crossing_brackets_stop_at_ten_unless_the_report_is_full() -> None:
+    lengths = (2, 3, 14, 16)
+    gold, test = ([branching(words, left=left) for words in lengths] for left in (True, False))
+    report = treegauge.report(gold, {"a": test}, CompareOptions(rounds=5, preset="none"))
+    assert crossings_table(report).rows == ((0, 1, 0.25), (1, 1, 0.25), ("10+", 2, 0.5))
+    assert [row[:2] for row in crossings_table(replace(report, full=True)).rows] == [(0, 1), (1, 1), (12, 1), (14, 1)]
 
 
 RIGHT = "(S (NP (D the) (N man)) (VP (V saw) (NP (N her))))"
@@ -341,11 +402,11 @@ FIRST_PARAGRAPHS = {
     (
         "right",
         "wrong",
-    ): f"right is ahead of wrong by 1.00 in {CROSSING}, where less is better (wrong 1.00, right 0.00;",
+    ): f"right is ahead of wrong by 1.00 in {CROSSING}, where less is better, but that may be due to chance (",
     (
         "wrong",
         "right",
-    ): f"right is ahead of wrong by 1.00 in {CROSSING}, where less is better (right 0.00, wrong 1.00;",
+    ): f"right is ahead of wrong by 1.00 in {CROSSING}, where less is better, but that may be due to chance (",
     ("right", "also"): f"right and also have the same {CROSSING} (0.00).",
     ("wrong",): f"wrong reaches {CROSSING} 1.00 on 1 sentence.",
     (
@@ -364,7 +425,7 @@ def test_the_first_paragraph_is_true_to_its_numbers(systems: tuple[str, ...]) ->
     """Also for a rate of which less is better and that is not a share, for ties, for one system and for many."""
     trees = {system: WRONG if system == "wrong" else RIGHT for system in systems}
     report = treegauge.report(RIGHT, trees, CompareOptions(rounds=20, metrics=("parseval",), rates=("average_crossing",)))
-    summary = summary_text(report)
+    summary = summarise(report).text
     assert summary.startswith(FIRST_PARAGRAPHS[systems])
     html = report.html()
     assert summary.replace("'", "&#39;") in html
@@ -380,7 +441,7 @@ def test_the_command_line_is_named_without_folders(files: list[str], tmp_path: P
     assert "treegauge report gold.mrg sys.a.mrg B=sys.b.mrg --output=out.html --title A/B --rounds 20" in text
     assert str(tmp_path) not in text
     names = {path.name for path in figures.iterdir()}
-    assert {"rates.svg", "rates.pdf", "rates.csv", "f1_by_size.pdf", "labels.svg", "errors.csv"} <= names
+    assert {"differences.svg", "differences.pdf", "differences.csv", "f1_by_size.pdf", "labels.svg", "errors.csv"} <= names
 
 
 def test_discontinuous_trees() -> None:

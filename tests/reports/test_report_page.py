@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +18,9 @@ from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
 import treegauge
 from treegauge.data import discontinuous_treebank
 from treegauge.normalise import strip_functions
+from treegauge.reports.report_contents import difference_tables
 from treegauge.significance import CompareOptions
+from treegauge.tables import render
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.drawing import draw_svg, fold_settled
 
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 QUICK = CompareOptions(rounds=20)
+REPORT = treegauge.report(GOLD, SYSTEMS, QUICK)
 
 
 class Watched:
@@ -46,7 +52,7 @@ class Watched:
 @pytest.fixture(scope="module")
 def own(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Watched:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    treegauge.report(GOLD, SYSTEMS, QUICK).write(str(path))
+    REPORT.write(str(path))
     return Watched(chromium, path)
 
 
@@ -257,7 +263,8 @@ def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fo
     assert compared > 200
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 800, 1100, 1440])
 def test_axe_finds_no_fault(chromium: Browser, tmp_path: Path, axe: str, width: int, scheme: Literal["light", "dark"]) -> None:
     path = tmp_path / "report.html"
     treegauge.report(GOLD, SYSTEMS, QUICK).write(str(path))
@@ -289,14 +296,14 @@ def test_the_first_example_is_short(page: Page) -> None:
 def test_a_figure_can_be_saved(page: Page) -> None:
     with page.expect_download() as download:
         page.locator(".plot .save[data-form=svg]").first.click()
-    assert download.value.suggested_filename == "rates.svg"
+    assert download.value.suggested_filename == "differences.svg"
     ElementTree.parse(download.value.path())
 
 
 def test_a_figure_alone_becomes_a_pdf(page: Page) -> None:
     page.evaluate("window.print = () => {}")
     page.locator(".plot .save[data-form=pdf]").first.click()
-    assert page.title() == "rates", "the name under which the print window saves it"
+    assert page.title() == "differences", "the name under which the print window saves it"
     view = page.locator(".plot .wide svg").first.get_attribute("viewBox")
     width, height = map(float, (view or "").split()[2:])
     document = page.pdf(prefer_css_page_size=True)
@@ -305,7 +312,7 @@ def test_a_figure_alone_becomes_a_pdf(page: Page) -> None:
     assert box is not None
     assert [float(size) for size in box.groups()] == pytest.approx([0.75 * (width + 20), 0.75 * (height + 20)], abs=2)
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.title() != "rates"
+    assert page.title() != "differences"
     assert page.locator(".printed").count() == 0
 
 
@@ -337,7 +344,7 @@ def test_headings_and_trees_stay_whole_on_paper(chromium: Browser, tmp_path: Pat
 def test_a_telephone_shows_whole_sentences_and_readable_trees(chromium: Browser, own: Watched) -> None:
     """Words have the width of the page; trees shrink, but not below 70%; a node beyond the edge scrolls into sight."""
     page = chromium.new_page(viewport={"width": 375, "height": 740}, reduced_motion="reduce")
-    page.goto(own.page.url)
+    page.goto(own.page.url.partition("#")[0])
     item = page.locator(".item.open").first
     assert (item.locator(".words").bounding_box() or {})["width"] > 280
     sizes = item.locator("svg.treegauge").evaluate_all(
@@ -370,9 +377,126 @@ def test_ten_systems_stay_readable(chromium: Browser, tmp_path: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.locator(".cards li").count() == 10
     assert "45 differences" in page.inner_text(".plain")
-    assert page.locator(".verdict").count() == 45
-    assert not page.locator(".verdict").first.is_visible(), "45 lines are behind one that opens"
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details.large[open]").count() == 0
-    assert page.locator("details:not(.large):not([open])").count() == 0
+    assert not page.get_by_text("system 9 − system 0").first.is_visible(), "45 pairs are behind a line that opens"
+    assert page.locator("figure[data-name=differences]").is_visible()
+    page.close()
+
+
+def pages_of(document: bytes) -> int:
+    return len(re.findall(rb"/Type /Page\b", document))
+
+
+def test_paper_has_what_is_open_and_a_full_report_everything(chromium: Browser, tmp_path: Path) -> None:
+    found = treegauge.report(GOLD, SYSTEMS, QUICK)
+    pages: list[int] = []
+    for full in (False, True):
+        path = tmp_path / f"{full}.html"
+        replace(found, full=full).write(str(path))
+        page = chromium.new_page()
+        page.goto(path.as_uri())
+        pages.append(pages_of(page.pdf(format="A4")))
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert (page.locator("details:not([open])").count() == 0) == full
+        assert page.locator("#definitions").is_visible() == page.get_by_text("Labels confused by").first.is_visible() == full
+        assert page.locator(".item.open svg.treegauge").first.is_visible()
+        page.close()
+    assert pages[0] < pages[1]
+
+
+@pytest.mark.slow
+def test_a_report_on_gum_fits_on_eight_pages(chromium: Browser, shared: Path, tmp_path: Path) -> None:
+    outputs = shared / "data" / "outputs"
+    systems = {name: str(outputs / f"gum_dev.berkeley-{name}.mrg") for name in ("maxrule", "viterbi")}
+    treegauge.report(str(outputs / "gum_dev.gold.mrg"), systems, QUICK).write(str(tmp_path / "gum.html"))
+    page = chromium.new_page()
+    page.goto((tmp_path / "gum.html").as_uri())
+    assert pages_of(page.pdf(format="A4")) <= 8
+    page.close()
+
+
+def test_three_clicks_lead_from_the_answer_to_the_tree_that_explains_it(chromium: Browser, tmp_path: Path) -> None:
+    """A reader's way: the report is written by the command, and one click on a kind of error, or a label, shows its trees."""
+    files = [tmp_path / f"{name}.mrg" for name in ("gold", *SYSTEMS)]
+    for path, trees in zip(files, (GOLD, *SYSTEMS.values()), strict=True):
+        path.write_text("\n".join(map(str, trees)) + "\n", "utf-8")
+    command = [sys.executable, "-m", "treegauge", "report", *map(str, files), "-o", str(tmp_path / "r.html"), "--rounds", "50"]
+    subprocess.run(command, check=True, capture_output=True)
+    watched = Watched(chromium, tmp_path / "r.html")
+    page = watched.page
+    page.emulate_media(reduced_motion="reduce")
+    assert page.inner_text("#summary .plain").startswith("oracle-binary is better than right-branching by ")
+    links = page.locator(".origins a")
+    assert links.count() == 6
+    counts = {page.inner_text("#count")}
+    for number in range(6):
+        name = links.nth(number).inner_text()
+        links.nth(number).click()
+        control = "#label" if number < 3 else "#kind"
+        assert page.locator(control).input_value() == name
+        assert page.locator("#who").input_value() == "oracle-binary is best"
+        counts.add(page.inner_text("#count"))
+        item = page.locator(".item.open")
+        assert item.count() == 1
+        assert item.locator("svg.treegauge").count() == 3
+        box = item.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] < 200, "the trees are in sight"
+        if number >= 3:
+            assert name in item.locator("figcaption").nth(2).inner_text()
+        else:
+            wrong = item.locator(".node.missed, .node.spurious, .node.crossing, .node.wrong-label text").all_text_contents()
+            assert any(re.match(rf"{name}\b", text) for text in wrong), (name, wrong)
+    assert len(counts) > 3, "the links choose among the sentences"
+    page.go_back()
+    assert page.locator("#kind").input_value() == links.nth(4).inner_text(), "Back leads to the list before"
+    assert watched.said == []
+    page.close()
+
+
+@pytest.mark.parametrize("clipboard", [True, False])
+def test_tables_are_copied(chromium: Browser, own: Watched, clipboard: bool) -> None:
+    context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(own.page.url.partition("#")[0])
+    if not clipboard:
+        page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
+    table = page.locator("#summary .tables > div").first
+    rows = table.locator("tr").count()
+    for form in ("tsv", "latex"):
+        button = table.locator(f"[data-form={form}]")
+        button.click()
+        button.get_by_text("Copied").wait_for()
+        text = page.evaluate("navigator.clipboard.readText()")
+        if form == "tsv":
+            lines = [line.split("\t") for line in text.splitlines()]
+            assert len(lines) == rows
+            assert lines[0][:4] == ["rate", "difference", "interval", "p"]
+            assert {len(line) for line in lines} == {8}
+        else:
+            assert text == render(difference_tables(REPORT)[0], "latex")
+    context.close()
+
+
+def test_a_telephone_shows_what_matters_first_and_what_scrolls(chromium: Browser, own: Watched) -> None:
+    page = chromium.new_page(viewport={"width": 390, "height": 800}, reduced_motion="reduce")
+    page.goto(own.page.url.partition("#")[0])
+    table = page.locator("#summary .tables .scroll").first
+    for number in range(4):
+        box = table.locator("th[scope=col]").nth(number).bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390, "rate, difference, interval and p are in sight"
+    assert "more-right" in (table.get_attribute("class") or "")
+    table.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    page.locator("#summary .tables .more-left:not(.more-right)").first.wait_for()
+    holders = page.locator(".item.open .trees .scroll")
+    assert holders.evaluate_all("all => all.map((box) => box.scrollLeft)") == [0, 0, 0], "a tree starts at its left"
+    wider = "all => all.map((box) => [box.scrollWidth > box.clientWidth + 2, box.classList.contains('more-right')])"
+    assert all(scrolls == shown for scrolls, shown in holders.evaluate_all(wider))
+    texts = page.locator(".narrow svg text").all_text_contents()
+    assert not any("…" in text for text in texts), "no name in a figure is cut"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    cut = """() => [...document.querySelectorAll("caption span, figcaption, p, dd, h2")]
+        .filter((e) => e.getClientRects().length && e.getBoundingClientRect().right > 391).map((e) => e.textContent)"""
+    assert page.evaluate(cut) == []
     page.close()

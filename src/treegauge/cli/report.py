@@ -54,6 +54,9 @@ Examples:
 @click.option("--sentences", "most", type=click.IntRange(0), default=2000, show_default=True, metavar="N",
               help="Include the trees of at most N sentences, those that differ most.")  # fmt: skip
 @click.option(
+    "--full", is_flag=True, help="Print everything on paper, also the tables behind lines that open; the default is a few pages."
+)
+@click.option(
     "--store",
     type=INPUT,
     metavar="FILE|URL",
@@ -83,7 +86,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     else:
         systems = named_systems(tests)
         report = _of_trees(gold, systems, how, options, chosen)
-    report = replace(report, command=_command_line())
+    report = replace(report, command=_command_line(), full=chosen["full"])
     if chosen["grammar"]:
         from treegauge.cli._grammars import parse_base_table
 

@@ -384,7 +384,7 @@ def _point_chart(figure: Figure, width: float) -> str:
     on one line and connected.
     """
     names, series, percent, zero = figure.names, figure.series, figure.percent, figure.zero
-    shown = [clean(name, _LONGEST_LABEL if width > 500 else 20) for name in names]
+    shown = [clean(name, _LONGEST_LABEL) for name in names]
     left = max([_text_width(name) for name in shown] or [0]) + 20
     with_intervals = any(one.low for one in series)
     body, top = _legend(series, left, 4, width - _RIGHT, lines=False)

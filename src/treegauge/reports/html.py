@@ -11,13 +11,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from treegauge import __version__
+from treegauge.alignment.brackets import Brackets
+from treegauge.alignment.pairing import Pair
 from treegauge.alignment.words import is_deleted, without_traces
-from treegauge.metrics.breakdowns import Place
-from treegauge.metrics.breakdowns.repair_forest import KINDS
+from treegauge.metrics.breakdowns import Breakdown
+from treegauge.metrics.breakdowns.constituent_counts import class_names
+from treegauge.metrics.breakdowns.error_analysis import KINDS, Repair, explain
 from treegauge.metrics.references import REFERENCES, Reference, references_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset
@@ -27,17 +31,14 @@ from treegauge.reports.figures import Figure, figure_svg, marker, series_class
 from treegauge.reports.report_contents import (
     MOST_PAIRS,
     headline,
-    headline_difference,
     headline_name,
-    p_text,
-    rate_number,
+    ranked_systems,
     report_figures,
-    summary_text,
+    summarise,
 )
-from treegauge.reports.reporting import READABLE, Report
+from treegauge.reports.reporting import Report, candidates
 from treegauge.reports.tree_diff import CODES, NAMES
-from treegauge.significance.comparison import PairOfSystems
-from treegauge.tables import Table, terminal_width
+from treegauge.tables import Table, render, terminal_width
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
 from treegauge.trees.drawing.marks import ems
@@ -50,6 +51,7 @@ _AROUND = 12
 _HALF = 540.0
 _NARROW = 340.0
 _MOST_NOTES = 200
+_MOST_EXAMPLES = 2
 
 
 def report_page(report: Report) -> str:
@@ -59,6 +61,7 @@ def report_page(report: Report) -> str:
     return page.render(
         report=report,
         zip=zip,
+        render=render,
         version=__version__,
         policy=_policy(style, script),
         style=Markup(style),
@@ -66,12 +69,12 @@ def report_page(report: Report) -> str:
         data=Markup(_inert(json.dumps(_data(report), ensure_ascii=False, separators=(",", ":")))),
         sentences=Markup(f"[{','.join(map(_inert, report.sentences.documents))}]"),
         cards=list(_cards(report)),
-        verdicts=[_verdict(report, pair) for pair in report.comparison.overall.pairs],
         warnings=_warnings(report),
-        summary=summary_text(report),
+        answer=summarise(report),
         sections=_sections(report),
         static=[Markup(picture) for picture in _static_trees(report)],
         legend=Markup(legend_svg(NAMES, stylesheet=False, width=1000)),
+        narrow_legend=Markup(legend_svg(NAMES, stylesheet=False, width=int(_NARROW))),
         examples=_examples(report),
         kinds=KINDS,
         notes=[(system, note) for system, note in report.notes][:_MOST_NOTES],
@@ -121,11 +124,22 @@ def _data(report: Report) -> dict[str, Any]:
     return {
         "systems": list(report.systems),
         "labels": list(found.labels),
+        "classes": _label_classes(report),
         "kinds": list(found.kinds),
         "marks": {code: MARKS[name]._asdict() for code, name in zip(CODES, NAMES, strict=True)},
         "metrics": Metrics.of(14)._asdict(),
         **_character_sizes(report),
     }
+
+
+def _label_classes(report: Report) -> list[str]:
+    """The name in the tables of each label in the trees: cut as the preset says, with the labels that count as equal."""
+    classes: dict[str, str] = {}
+    for found in report.marks.values():
+        names = class_names(found.pair)
+        classes |= {label: names[number] for label, number in zip(found.pair.gold.labels, found.pair.classes.tolist(), strict=True)}
+    cut = (report.preset.cut_label(label) for label in report.sentences.labels)
+    return [classes.get(label, label) for label in cut]
 
 
 def _character_sizes(report: Report) -> dict[str, dict[str, int]]:
@@ -141,28 +155,15 @@ def _character_sizes(report: Report) -> dict[str, dict[str, int]]:
 
 
 def _cards(report: Report) -> Iterator[tuple[str, ...]]:
-    """For the top of the page: each system, its class and sign, and its headline rate: value, name and interval."""
+    """For the top of the page, the best system first: its class and sign, and its headline rate: value, name and interval."""
     group = report.comparison.overall
     name = headline(group.names)
-    for number, system in enumerate(report.systems):
+    for system in ranked_systems(report):
+        number = report.systems.index(system)
         text = tables.rate_text(name, group.rates[system][name].value, group.rates[system][name].interval)
         value, _, interval = text.partition(" ")
         sign = Markup(f'<svg class="sign" width="14" height="14" aria-hidden="true">{marker(number, 7, 7)}</svg>')
         yield system, series_class(number), sign, value, headline_name(name), interval
-
-
-def _verdict(report: Report, pair: PairOfSystems) -> tuple[bool, str]:
-    """Whether the headline difference of two systems is significant, and that in a sentence; the second minus the first, as in
-    every table."""
-    difference = headline_difference(pair)
-    value, low, high = (rate_number(difference.name, one) for one in (difference.value, *difference.interval[:2]))
-    corrected = " after Holm's correction" if len(report.systems) > 2 else ""
-    change = f"{headline_name(difference.name)} {'+' if difference.value >= 0 else ''}{value} [{low}, {high}]"
-    number = f"{pair.b} minus {pair.a}: {change}, {p_text(difference.p_holm)}{corrected}"
-    if difference.winner:
-        better, worse = (pair.a, pair.b) if difference.winner < 0 else (pair.b, pair.a)
-        return True, f"{better} is better than {worse}. {number}"
-    return False, f"No difference is shown between {pair.a} and {pair.b}. {number}"
 
 
 def _warnings(report: Report) -> list[str]:
@@ -174,7 +175,7 @@ def _warnings(report: Report) -> list[str]:
 def _sections(report: Report) -> Mapping[str, Mapping[str, Sequence[Any]]]:
     """The charts and tables of every section, by its name in the template."""
     of_section: dict[str, Sequence[Table]] = {
-        "summary": [tables.rates_table(report)],
+        "summary": tables.rates_tables(report),
         "differences": tables.difference_tables(report),
         "matrix": tables.matrix_tables(report),
         "fragments": tables.fragments_tables(report),
@@ -200,10 +201,10 @@ def _charts(figures: Sequence[Figure]) -> Iterator[tuple[Figure, Explanation, Ma
 
 
 class _Example(NamedTuple):
-    """A wrong bracket in its sentence, and the systems that got it wrong."""
+    """An error of a system in its sentence: what is wrong, and the words around it."""
 
     number: int
-    systems: str
+    system: str
     what: str
     before: str
     inside: str
@@ -212,40 +213,80 @@ class _Example(NamedTuple):
 
 
 def _examples(report: Report) -> Mapping[str, list[_Example]]:
-    """An example of each kind of error and system, in a sentence of readable length if there is one."""
-    if not report.marks:
-        return {}
-    listed = {report.marks[report.systems[0]].pair.index[row].item() for row in report.sentences.rows}
-    found: dict[str, dict[Place, list[str]]] = {}
-    for system, errors in report.breakdowns.get("errors", {}).items():
-        pair = report.marks[system].pair
-        length = dict(zip(pair.index.tolist(), pair.gold.length.tolist(), strict=True))
-        for key in errors.keys:
-            places = errors.examples(key)
-            if places:
-                place = min(places, key=lambda place: (abs(length[place.sentence] - READABLE), place.sentence))
-                found.setdefault(str(key[0]), {}).setdefault(place, []).append(system)
-    return {
-        kind: [_example(report, ", ".join(systems), place, place.sentence in listed) for place, systems in places.items()]
-        for kind, places in found.items()
-    }
+    """Examples of each kind of error: one of each system, in different sentences if there are enough, ordinary ones first."""
+    every: Mapping[str, Breakdown] = report.breakdowns.get("errors", {}) if report.marks else {}
+    used: set[int] = set()
+    found: dict[str, list[_Example]] = {}
+    for key in dict.fromkeys(key for errors in every.values() for key in errors.keys):
+        for system, errors in every.items():
+            pair = report.marks[system].pair
+            length = np.zeros(len(pair.alignment.test), dtype=np.int64)
+            length[pair.index] = pair.gold.length
+            sentences = [int(place.rows[0, 0]) for place in candidates(errors.places.get(key, ()), length)]
+            if not sentences or len(found.get(str(key[0]), ())) == _MOST_EXAMPLES:
+                continue
+            chosen = min(sentences, key=lambda sentence: (sentence in used, *_oddity(report.gold.words(sentence))))
+            used.add(chosen)
+            found.setdefault(str(key[0]), []).append(_example(report, system, chosen, str(key[0])))
+    return found
 
 
-def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Example:
-    words = _counted_words(report.gold, report.preset, place.sentence)
+def _oddity(words: Sequence[str]) -> tuple[bool, bool]:
+    """Whether most long words are in capitals, as in a heading; whether no full stop or the like is at the end."""
+    long = [word for word in words if len(word) > 1 and word.isalpha()]
+    return 2 * sum(word.isupper() for word in long) > len(long), not {*words[-2:]} & {*".?!。？！।؟"}
+
+
+def _example(report: Report, system: str, sentence: int, kind: str) -> _Example:
+    pair = report.marks[system].pair.only(np.array([sentence]))
+    (found,) = explain(pair)
+    repair = next(repair for repair in found.repairs if repair.kind == kind)
+    words = _counted_words(report.gold, report.preset, sentence)
     # If gold and test are tokenised differently, places count the common pieces of both, which can be more than the words.
-    start, end = (place.start, place.end) if place.end <= len(words) else (0, len(words))
+    start, end = (repair.start, repair.end) if repair.end <= len(words) else (0, len(words))
     before, after = words[max(start - _AROUND, 0) : start], words[end : end + _AROUND]
-    inside = words[start:end] if end - start <= 2 * _AROUND else [*words[start : start + _AROUND], "…", *words[end - _AROUND : end]]
+    listed = {report.marks[report.systems[0]].pair.index[row].item() for row in report.sentences.rows}
     return _Example(
-        report.number_of(place.sentence),
-        systems,
-        f"{'missed' if place.side == 'gold' else 'spurious'} {place.label}",
+        report.number_of(sentence),
+        system,
+        _what_is_wrong(repair, pair, found.sentence, words),
         " ".join((["…"] if start > _AROUND else []) + before),
-        " ".join(inside),
+        " ".join(_shortened(words[start:end], _AROUND)),
         " ".join(after + (["…"] if end + _AROUND < len(words) else [])),
-        is_listed,
+        sentence in listed,
     )
+
+
+def _what_is_wrong(repair: Repair, pair: Pair, row: int, words: Sequence[str]) -> str:
+    """An error in words: for a phrase in the wrong place, where it is attached and where it should be."""
+    if repair.action == "relabel":
+        return "labelled {}, should be {}".format(*repair.what.split(" -> "))
+    if repair.action != "move":
+        return {"add": f"missed {repair.what}", "remove": f"spurious {repair.what}"}[repair.action] if repair.what else ""
+    test, gold = (_bracket_around(brackets, row, repair.start, repair.end, words) for brackets in (pair.test, pair.gold))
+    return (
+        f"{repair.what} attached to {test}, should be attached to {gold}" if test != gold else f"{repair.what} misplaced in {test}"
+    )
+
+
+def _bracket_around(brackets: Brackets, row: int, start: int, end: int, words: Sequence[str]) -> str:
+    """The label and the words of the innermost bracket of a sentence that holds some words and more."""
+    rows = range(int(brackets.offset[row]), int(brackets.offset[row + 1]))
+    spans = [
+        (int(brackets.end[at]) - int(brackets.start[at]), -at)
+        for at in rows
+        if brackets.start[at] <= start and end <= brackets.end[at]
+    ]
+    width, at = min((span for span in spans if span[0] > end - start), default=(0, 0))
+    if not width:
+        return "the root"
+    inside = _shortened(words[brackets.start[-at] : brackets.end[-at]], 3)
+    return f"{brackets.labels[brackets.label[-at]]} “{' '.join(inside)}”"
+
+
+def _shortened(words: Sequence[str], at_each_end: int) -> list[str]:
+    """The words, or the first and the last of them."""
+    return [*words] if len(words) <= 2 * at_each_end else [*words[:at_each_end], "…", *words[-at_each_end:]]
 
 
 def _counted_words(gold: Treebank, preset: Preset, sentence: int) -> list[str]:

@@ -5,17 +5,19 @@ and in plain English which system is better, by how much, whether by chance, and
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from treegauge.metrics.freval import Freval
+from treegauge.reports.comparison_figures import differences_figure, rate_label
 from treegauge.reports.figures import Figure, Series, fragment_figures, number_in
 from treegauge.reports.reporting import Report
 from treegauge.significance.bootstrap_intervals import Interval
-from treegauge.significance.comparison import ALPHA, Comparison, Difference, PairOfSystems
+from treegauge.significance.comparison import ALPHA, Comparison, Difference, Group, PairOfSystems
 from treegauge.significance.resampling import Name
-from treegauge.significance.tabulation import matrix_table, shown_values
+from treegauge.significance.tabulation import P, matrix_table, shown_values
 from treegauge.tables import Cell, Table, cell_text, number_of
 
 _MOST_CONFUSIONS = 12
@@ -25,8 +27,8 @@ _MATRIX_RATES = (("parseval", "f1"), ("parseval", "exact_match"), ("leaf-ancesto
 def all_tables(report: Report) -> list[Table]:
     """Every table, in the order of the page."""
     return [
-        rates_table(report),
         *difference_tables(report),
+        *rates_tables(report),
         *matrix_tables(report),
         *fragments_tables(report),
         *tables_of_trees(report),
@@ -44,36 +46,78 @@ def tables_of_trees(report: Report) -> list[Table]:
     return [*tables, *([errors_table(report)] if report.breakdowns.get("errors") else []), *confusion_tables(report)]
 
 
-def rates_table(report: Report) -> Table:
-    """Each rate of each system with its interval."""
+def rates_tables(report: Report) -> list[Table]:
+    """Each rate of each system with its interval; none for two systems, whose rates are in the table of differences."""
     group = report.comparison.overall
-    rows = tuple(
-        (
-            *_name_cells(name),
-            *(rate_text(name, rate.value, rate.interval) for rate in (group.rates[s][name] for s in report.systems)),
-        )
-        for name in group.names
-    )
-    level, rounds = f"{100 * report.comparison.level:g}%", report.comparison.rounds
-    note = f"{group.sentences} sentences; in brackets {level} bootstrap intervals ({rounds} samples of the sentences)"
-    notes = [note]
-    if ("freval", "f1") in group.names and len(sizes := report.fragments[report.systems[0]].sizes) > 1:
-        notes.append(f"freval f1 gives {len(sizes)} fragment sizes equal weight, most of which no parser gets right: see Fragments")
-    return Table("Rates", ("metric", "rate", *report.systems), rows, tuple(notes))
+    if len(report.systems) == 2:
+        return []
+    rows = tuple((*_name_cells(name), *(_rate_cell(group, system, name) for system in report.systems)) for name in group.names)
+    notes = (_about_intervals(report), *_about_fragments(report))
+    return [Table("Rates", ("metric", "rate", *report.systems), rows, notes)]
+
+
+def _rate_cell(group: Group, system: str, name: Name) -> str:
+    rate = group.rates[system][name]
+    return rate_text(name, rate.value, rate.interval)
+
+
+def _about_intervals(report: Report) -> str:
+    sentences, rounds = number_of(report.comparison.overall.sentences, "sentence"), report.comparison.rounds
+    return f"{sentences}; in brackets {100 * report.comparison.level:g}% bootstrap intervals ({rounds} samples of the sentences)"
+
+
+def _about_fragments(report: Report) -> list[str]:
+    sizes = report.fragments[report.systems[0]].sizes if report.fragments else ()
+    if ("freval", "f1") not in report.comparison.overall.names or len(sizes) < 2:
+        return []
+    return [f"freval f1 gives {len(sizes)} fragment sizes equal weight, most of which no parser gets right: see Fragments"]
+
+
+def better_last(pair: PairOfSystems) -> PairOfSystems:
+    """The pair with the better system by the headline rate as the second: differences are the better one minus the other."""
+    difference = headline_difference(pair)
+    return pair if difference.value == 0 or (difference.value > 0) != difference.lower_is_better else pair.turned()
 
 
 def difference_tables(report: Report) -> list[Table]:
-    """The differences of every pair of systems in every rate; none for a single system."""
-    if len(report.systems) < 2:
+    """The differences of every pair of systems in every rate, the better system minus the other; none for a single system."""
+    comparison, group = report.comparison, report.comparison.overall
+    if not group.pairs:
         return []
-    return [_with_plain_rates(table) for table in report.comparison.tables("differences")]
-
-
-def _with_plain_rates(table: Table) -> Table:
-    """The table with the names of rates in words, since nobody has to type them here."""
-    column = table.columns.index("rate")
-    rows = ((*row[:column], str(row[column]).replace("_", " "), *row[column + 1 :]) for row in table.rows)
-    return replace(table, rows=tuple(rows))
+    pairs = [better_last(pair) for pair in group.pairs]
+    several = len(pairs) > 1
+    rows: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        names = [f"{pair.b} − {pair.a}"] if several else []
+        for one in pair.differences:
+            value, low, high = (shown_values(one.name, end)[0] for end in (one.value, *one.interval[:2]))
+            interval = f"[{cell_text(low, percent=True)}, {cell_text(high, percent=True)}]" if not math.isnan(low) else "-"
+            systems = (_rate_cell(group, system, one.name) for system in (pair.b, pair.a))
+            label = rate_label(one.name, {metric for metric, _ in group.names})
+            rows.append((*names, label, value, interval, P(one.p_holm), *systems, one.sign.wins, one.sign.losses))
+    (plain,) = comparison.tables("differences")
+    # Its other notes are on columns that are not here, or elsewhere on the page.
+    notes = [
+        note
+        for note in plain.notes
+        if not note.startswith(("difference: ", "effect: ", "warning: ")) and "samples, seed" not in note
+    ]
+    which = ("first", "second") if several else (pairs[0].b, pairs[0].a)
+    columns = ("pair", "rate") if several else ("rate",)
+    return [
+        Table(
+            "Differences" if several else f"Differences, {which[0]} minus {which[1]}",
+            (*columns, "difference", "interval", "p", *which, "wins", "losses"),
+            tuple(rows),
+            (
+                _about_intervals(report),
+                *notes,
+                "wins, losses: sentences where the first system is better, worse",
+                *_about_fragments(report),
+            ),
+            percent=("difference",),
+        )
+    ]
 
 
 def _name_cells(name: tuple[str, str]) -> tuple[str, str]:
@@ -91,27 +135,14 @@ def rate_text(name: tuple[str, str], value: float, interval: Interval) -> str:
 
 
 def matrix_tables(report: Report) -> list[Table]:
-    """The winner of every pair of systems, by the rates that people quote; none for a single system."""
+    """The winner of every pair of more than two systems, by the rates that people quote."""
     group = report.comparison.overall
     names = [name for name in _MATRIX_RATES if name in group.names]
-    if len(report.systems) < 2:
+    if len(report.systems) < 3:
         return []
-    if len(report.systems) == 2:
-        return [_match_table(report, names)]
     tables = [matrix_table(report.comparison, group, name) for name in names]
     # The signs are explained once, below the last table.
     return [*(replace(table, notes=()) for table in tables[:-1]), *tables[-1:]]
-
-
-def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
-    """The winner of two systems by each rate, in one table."""
-    (pair,) = report.comparison.overall.pairs
-    rates = report.comparison.overall.rates
-    rows = tuple(
-        (*_name_cells(name), rates[pair.a][name].value, "=<>"[pair.of(name).winner], rates[pair.b][name].value) for name in names
-    )
-    note = f"< and >: better at {ALPHA:g} by the paired randomisation test; = no difference shown"
-    return Table("Who beats whom", ("metric", "rate", pair.a, "winner", pair.b), rows, (note,), percent=(pair.a, pair.b))
 
 
 def fragments_tables(report: Report) -> list[Table]:
@@ -135,11 +166,22 @@ def lengths_table(report: Report) -> Table:
 
 
 def crossings_table(report: Report) -> Table:
-    """Sentences by the number of crossing brackets."""
+    """Sentences by the number of crossing brackets; unless the report is full, those with many are one row."""
     table = _side_by_side(report, "crossings", "Sentences by crossing brackets", "crossing", (), ("sentences", "share"))
-    rows = sorted(table.rows, key=lambda row: int(row[0] or 0))
-    return Table(table.title, table.columns, tuple(tuple(0 if cell is None else cell for cell in row) for row in rows),
-                 percent=table.percent)  # fmt: skip
+    rows = sorted((tuple(cell or 0 for cell in row) for row in table.rows), key=lambda row: int(row[0]))
+    table = Table(table.title, table.columns, tuple(rows), percent=table.percent)
+    return table if report.full else _with_many_crossings_together(table)
+
+
+def _with_many_crossings_together(table: Table) -> Table:
+    """The table with one row for all sentences with at least :data:`_MOST_CROSSING` crossing brackets."""
+    few = [row for row in table.rows if int(number_in(row[0])) < _MOST_CROSSING]
+    many = table.rows[len(few) :]
+    if len(many) < 2:
+        return table
+    sums = (sum(map(number_in, column)) for column in list(zip(*many, strict=True))[1:])
+    total = (value if name in table.percent else int(value) for name, value in zip(table.columns[1:], sums, strict=True))
+    return replace(table, rows=(*few, (f"{_MOST_CROSSING}+", *total)))
 
 
 def gaps_tables(report: Report) -> list[Table]:
@@ -170,7 +212,8 @@ def confusion_tables(report: Report) -> list[Table]:
 
 def hogenhout_tables(report: Report) -> list[Table]:
     """Hogenhout & Matsumoto's items and measures of each system."""
-    found = [table for name in ("items", "measures") for table in report.comparison.tables(name)]
+    # A human check has tables of its own, in which no measure is missing.
+    found = [] if report.checked else [table for name in ("items", "measures") for table in report.comparison.tables(name)]
     return [*found, *([report.parse_base] if report.parse_base is not None else [])]
 
 
@@ -212,7 +255,7 @@ _MOST_CROSSING = 10
 
 def report_figures(report: Report) -> dict[str, list[Figure]]:
     """The figures of each section of a report."""
-    of_scores = {"summary": [rates_figure(report.comparison)], "fragments": _fragment_figures(report)}
+    of_scores = {"summary": _summary_figures(report), "fragments": _fragment_figures(report)}
     if not report.marks:
         return of_scores
     errors = errors_table(report)
@@ -223,6 +266,19 @@ def report_figures(report: Report) -> dict[str, list[Figure]]:
         "crossings": [_crossings_figure(report, crossings_table(report))],
         "errors": [_errors_figure(report, errors)] if errors.rows else [],
     }
+
+
+def _summary_figures(report: Report) -> list[Figure]:
+    """The differences between two systems, or of the best of several from the others, with the rates; the rates of one system."""
+    comparison = report.comparison
+    if len(report.systems) == 1:
+        return [rates_figure(comparison)]
+    group, best = comparison.overall, ranked_systems(report)[0]
+    pairs = [better_last(pair) for pair in group.pairs if best in (pair.a, pair.b)]
+    several = len(pairs) > 1
+    chosen = [replace(pair, differences=(headline_difference(pair),)) if several else pair for pair in pairs]
+    figure = differences_figure(replace(comparison, groups=(replace(group, pairs=tuple(chosen)),)))
+    return [figure, rates_figure(comparison)] if several else [figure]
 
 
 def rates_figure(comparison: Comparison) -> Figure:
@@ -278,7 +334,7 @@ def _crossings_figure(report: Report, table: Table) -> Figure:
     for one in _of_systems(report, table, table.rows, "sentences"):
         counts = [0.0] * len(names)
         for row, value in zip(table.rows, one.values, strict=True):
-            counts[min(int(number_in(row[0])), _MOST_CROSSING)] += 0 if math.isnan(value) else value
+            counts[min(int(str(row[0]).rstrip("+")), _MOST_CROSSING)] += 0 if math.isnan(value) else value
         series.append(Series(one.name, counts))
     title = "Sentences by the number of test brackets that cross gold"
     return Figure("crossings", "columns", title, names, series, "crossing brackets in the sentence", "sentences", key="crossing")
@@ -302,8 +358,9 @@ def _of_systems(report: Report, table: Table, rows: Sequence[Sequence[Cell]], co
 
 
 _F1 = ("parseval", "f1")
+_MOST_ORIGINS = 3
 MOST_PAIRS = 3
-"""With more pairs of systems than this, the summary ranks the systems instead of comparing each pair."""
+"""With more pairs of systems than this, the tables of all pairs are behind a line that opens."""
 
 
 def headline(names: Sequence[Name]) -> Name:
@@ -344,17 +401,71 @@ def rate_number(name: Name, value: float) -> str:
     return cell_text(shown_values(name, value)[0], percent=True).replace("-", "−", 1) if not math.isnan(value) else "-"
 
 
-def summary_text(report: Report) -> str:
-    """The findings in a few sentences."""
+class SavedBrackets(NamedTuple):
+    """A label or a kind of error, and how many wrong brackets of it the better system has fewer than the other."""
+
+    name: str
+    fewer: int
+
+
+class Findings(NamedTuple):
+    """The findings in a sentence or two; of the better of two systems also where it has fewer wrong brackets, and in all."""
+
+    text: str
+    better: str = ""
+    fewer: int = 0
+    labels: tuple[SavedBrackets, ...] = ()
+    kinds: tuple[SavedBrackets, ...] = ()
+
+
+def summarise(report: Report) -> Findings:
+    """The best system, by how much it is better than the next one, and in which brackets."""
     group = report.comparison.overall
     name = headline(group.names)
     if all(math.isnan(group.rates[system][name].value) for system in report.systems):
-        return f"{_list_of(report.systems)} cannot be rated: none of the {group.sentences:,} sentences has a bracket that counts."
+        return Findings(
+            f"{_list_of(report.systems)} cannot be rated: none of the {group.sentences:,} sentences has a bracket that counts."
+        )
     if len(report.systems) == 1:
-        return _one_system(report, report.systems[0])
-    if len(group.pairs) > MOST_PAIRS:
-        return f"{_ranking(report)} {_surely_different(report)}".rstrip()
-    return " ".join(_pair(report, pair) for pair in group.pairs)
+        return Findings(_one_system(report, report.systems[0]))
+    best = {*ranked_systems(report)[:2]}
+    pair = better_last(next(pair for pair in group.pairs if {pair.a, pair.b} == best))
+    difference = headline_difference(pair)
+    if len(group.pairs) > 1 and not difference.value:
+        return Findings(f"{_ranking(report)} {_surely_different(report)}".rstrip())
+    text = _pair(report, pair)
+    if len(group.pairs) > 1:
+        text = f"{text} {_surely_different(report)}"
+    if not difference.value or math.isnan(difference.value):
+        return Findings(text)
+    labels = _fewer(report, "labels", pair, lambda gold, found, test, right: gold - found + test - right)
+    kinds = _fewer(report, "errors", pair, lambda errors, missed, spurious, sentences: missed + spurious)
+    return Findings(text, pair.b, sum(one.fewer for one in labels), *(_largest(found) for found in (labels, kinds)))
+
+
+def _fewer(report: Report, breakdown: str, pair: PairOfSystems, wrong: Callable[[int, int, int, int], int]) -> list[SavedBrackets]:
+    """The wrong brackets of each key of a breakdown that the second system has fewer than the first."""
+    if not report.breakdowns.get(breakdown):
+        return []
+    first, second = (report.breakdowns[breakdown][system].counts for system in (pair.a, pair.b))
+    nothing = (0, 0, 0, 0)
+    # The key without parts is that of the totals.
+    keys = [key for key in dict.fromkeys([*first, *second]) if key]
+    return [SavedBrackets(str(key[0]), wrong(*first.get(key, nothing)) - wrong(*second.get(key, nothing))) for key in keys]
+
+
+def _largest(origins: Sequence[SavedBrackets]) -> tuple[SavedBrackets, ...]:
+    found = sorted((one for one in origins if one.fewer > 0), key=lambda one: -one.fewer)
+    return tuple(found[:_MOST_ORIGINS])
+
+
+def ranked_systems(report: Report) -> list[str]:
+    """The systems by the headline rate, the best first; those without a rate last."""
+    group = report.comparison.overall
+    name = headline(group.names)
+    values = {system: group.rates[system][name].value for system in report.systems}
+    direction = -1 if group.pairs and headline_difference(group.pairs[0]).lower_is_better else 1
+    return sorted(report.systems, key=lambda system: math.inf if math.isnan(values[system]) else -direction * values[system])
 
 
 def _surely_different(report: Report) -> str:
@@ -384,7 +495,10 @@ def _one_system(report: Report, system: str) -> str:
 
 
 def _worst_kind(report: Report, system: str) -> str:
-    wrong = _wrong_by_kind(errors_table(report), system, several=False)
+    counts = report.breakdowns.get("errors", {})
+    wrong = (
+        {str(key[0]): missed + spurious for key, (_, missed, spurious, _) in counts[system].counts.items() if key} if counts else {}
+    )
     total = sum(wrong.values())
     if not total:
         return ""
@@ -396,14 +510,13 @@ def _ranking(report: Report) -> str:
     """A sentence that ranks all systems by the headline rate, those with the same rate together."""
     group = report.comparison.overall
     name = headline(group.names)
-    values = {system: group.rates[system][name].value for system in report.systems}
-    direction = -1 if headline_difference(group.pairs[0]).lower_is_better else 1
-    ranked = sorted(report.systems, key=lambda system: -direction * values[system] if not math.isnan(values[system]) else math.inf)
-    same = [(text, list(systems)) for text, systems in groupby(ranked, key=lambda system: rate_number(name, values[system]))]
+    ranked = ranked_systems(report)
+    texts = {system: rate_number(name, group.rates[system][name].value) for system in ranked}
+    same = [(text, list(systems)) for text, systems in groupby(ranked, key=lambda system: texts[system])]
     if len(same) == 1:
         return f"All {len(ranked)} systems have the same {headline_name(name)} ({same[0][0]})."
     listed = ", ".join(f"{_list_of(systems)} ({text}{' each' if len(systems) > 1 else ''})" for text, systems in same)
-    less = " (less is better)" if direction < 0 else ""
+    less = " (less is better)" if headline_difference(group.pairs[0]).lower_is_better else ""
     return f"By {headline_name(name)}{less}, the systems are, from the best to the worst: {listed}."
 
 
@@ -412,6 +525,7 @@ def _list_of(names: Sequence[str]) -> str:
 
 
 def _pair(report: Report, pair: PairOfSystems) -> str:
+    """A sentence on two systems, the second of which is the better one."""
     difference = headline_difference(pair)
     name = difference.name
     what = headline_name(name)
@@ -419,51 +533,14 @@ def _pair(report: Report, pair: PairOfSystems) -> str:
         return f"{pair.a} and {pair.b} have the same {what} ({rate_number(name, difference.a)})."
     if math.isnan(difference.value):
         return f"{pair.a} and {pair.b} cannot be compared by {what}: one of them has none."
-    better, worse = (pair.b, pair.a) if (difference.value > 0) != difference.lower_is_better else (pair.a, pair.b)
-    values = (difference.a, difference.b, *difference.interval[:2], abs(difference.value))
-    a, b, low, high, size = (rate_number(name, value) for value in values)
+    size, *ends = (rate_number(name, value) for value in (abs(difference.value), *difference.interval[:2]))
     unit = f"{size} in" if name[1].startswith("average_") else f"{size} points of"
-    level, less = f"{100 * report.comparison.level:g}%", ", where less is better" if difference.lower_is_better else ""
-    numbers = f"({pair.b} {b}, {pair.a} {a}; {level} interval of the difference, {pair.b} minus {pair.a}: {low} to {high})"
-    size = f"by {unit} {what}{less} {numbers}"
-    chance = f"({p_text(difference.p_holm)}, randomisation test)"
+    less = ", where less is better" if difference.lower_is_better else ""
+    interval = (
+        f"{100 * report.comparison.level:g}% interval {' to '.join(ends)}; " if not math.isnan(difference.interval.low) else ""
+    )
+    corrected = ", Holm’s correction" if len(report.systems) > 2 else ""
+    numbers = f"({interval}{p_text(difference.p_holm)}, randomisation test{corrected})"
     if difference.winner:
-        text = f"{better} is better than {worse} {size}; this is unlikely to be due to chance {chance}."
-    else:
-        text = f"{better} is ahead of {worse} {size}, but that may be due to chance {chance}."
-    return text + _where(report, better, worse)
-
-
-def _where(report: Report, better: str, worse: str) -> str:
-    """A sentence on the label and the kind of error that account for most of a difference; empty if there is none."""
-    if not report.marks:
-        return ""
-    labels, errors = labels_table(report), errors_table(report)
-    gold = labels.columns.index("gold")
-    places = [labels.columns.index(f"{system} recall") for system in (better, worse)]
-    gains = {
-        str(row[0]): round(_count_of(row[gold]) * (_count_of(row[places[0]]) - _count_of(row[places[1]]))) for row in labels.rows
-    }
-    few, many = (_wrong_by_kind(errors, system, several=True) for system in (better, worse))
-    saved = {kind: many[kind] - few.get(kind, 0) for kind in many}
-    parts: list[str] = []
-    if gains and (most := max(gains.values())) > 0:
-        label = max(gains, key=lambda name: gains[name])
-        parts.append(f"finds {number_of(most, f'more {label} bracket')}")
-    if saved and (most := max(saved.values())) > 0:
-        kind = max(saved, key=lambda name: saved[name])
-        parts.append(f"has {number_of(most, 'fewer wrong bracket')} of the kind “{kind}”")
-    return f" Where it comes from: {better} {' and '.join(parts)}." if parts else ""
-
-
-def _wrong_by_kind(table: Table, system: str, *, several: bool) -> dict[str, int]:
-    """The wrong brackets of a system, missed and spurious, by kind of error."""
-    names = [f"{system} {column}" if several else column for column in ("missed", "spurious")]
-    if not table.rows or names[0] not in table.columns:
-        return {}
-    places = [table.columns.index(name) for name in names]
-    return {str(row[0]): sum(int(_count_of(row[place])) for place in places) for row in table.rows}
-
-
-def _count_of(cell: Cell) -> float:
-    return float(cell) if isinstance(cell, (int, float)) and not math.isnan(cell) else 0.0
+        return f"{pair.b} is better than {pair.a} by {unit} {what}{less} {numbers}."
+    return f"{pair.b} is ahead of {pair.a} by {unit} {what}{less}, but that may be due to chance {numbers}."

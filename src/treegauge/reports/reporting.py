@@ -33,7 +33,7 @@ from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
-from treegauge.metrics.breakdowns.constituent_counts import Key, PlaceArray
+from treegauge.metrics.breakdowns.constituent_counts import PlaceArray
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.registry import compared_metrics, find_metric
@@ -51,6 +51,8 @@ from treegauge.trees.treebank import Int64, Treebank
 
 READABLE = 12
 """The length, in words, of a sentence that makes a good example: long enough to be telling, short enough to be read at a glance."""
+MOST_CANDIDATES = 12
+"""The number of sentences among which the examples of a kind of error are chosen."""
 LARGE_BYTES = 32 << 20
 """Files of more bytes than these together count as large: only the trees that are shown are kept."""
 
@@ -177,37 +179,39 @@ def wrong_brackets(result: Result, kept: Int64) -> Int64:
 
 
 def best_places(breakdown: Breakdown, pair: Pair) -> Breakdown:
-    """The breakdown with one place for each key, in the sentence whose length is nearest to :data:`READABLE`."""
+    """The breakdown with the places of :func:`candidates` alone."""
     length = np.zeros(len(pair.alignment.test), dtype=np.int64)
     length[pair.index] = pair.gold.length
-    return replace(breakdown, places={key: _best(of_key, length) for key, of_key in breakdown.places.items()})
+    return replace(breakdown, places={key: candidates(of_key, length) for key, of_key in breakdown.places.items()})
 
 
-def _best(places: Sequence[PlaceArray], length: Int64) -> tuple[PlaceArray, ...]:
-    """The place in the sentence whose length is nearest to :data:`READABLE`; among several, the first."""
+def candidates(places: Sequence[PlaceArray], length: Int64) -> tuple[PlaceArray, ...]:
+    """Places that make good examples, one a sentence: those in the sentences whose lengths are nearest to :data:`READABLE`."""
     found: list[tuple[int, int, PlaceArray]] = []
     for some in places:
-        sentence = some.rows[:, 0]
-        distance = np.abs(length[sentence] - READABLE)
-        first = int(np.lexsort((sentence, distance))[0])
-        found.append((int(distance[first]), int(sentence[first]), PlaceArray(some.rows[first : first + 1], some.labels)))
-    return (min(found, key=lambda one: one[:2])[2],)
+        sentences, first = np.unique(some.rows[:, 0], return_index=True)
+        distance = np.abs(length[sentences] - READABLE)
+        for at in np.lexsort((sentences, distance))[:MOST_CANDIDATES].tolist():
+            row = int(first[at])
+            found.append((int(distance[at]), int(sentences[at]), PlaceArray(some.rows[row : row + 1], some.labels)))
+    return tuple(place for *_, place in sorted(found, key=lambda one: one[:2])[:MOST_CANDIDATES])
 
 
 def examples_among(breakdown: Breakdown, length: Int64, numbers: Sequence[int]) -> Breakdown:
-    """The breakdown with one place for each key; its sentence is given by the position among ``numbers``."""
-    places: dict[Key, tuple[PlaceArray, ...]] = {}
-    for key, of_key in breakdown.places.items():
-        (best,) = _best(of_key, length)
-        rows = best.rows.copy()
+    """The breakdown with its candidates for examples; sentences are given by their positions among ``numbers``."""
+
+    def renumbered(place: PlaceArray) -> PlaceArray:
+        rows = place.rows.copy()
         rows[:, 0] = np.searchsorted(np.array(numbers, dtype=np.int64), rows[:, 0])
-        places[key] = (PlaceArray(rows, best.labels),)
+        return PlaceArray(rows, place.labels)
+
+    places = {key: tuple(map(renumbered, candidates(of_key, length))) for key, of_key in breakdown.places.items()}
     return replace(breakdown, places=places)
 
 
 def example_sentences(breakdown: Breakdown, length: Int64) -> set[int]:
-    """The sentences of the best place of each key."""
-    return {int(_best(of_key, length)[0].rows[0, 0]) for of_key in breakdown.places.values()}
+    """The sentences of the candidates for examples of each key."""
+    return {int(place.rows[0, 0]) for of_key in breakdown.places.values() for place in candidates(of_key, length)}
 
 
 _MOST_BYTES = 3_600_000
@@ -407,7 +411,8 @@ class Report:
 
     The other fields need the trees. Of a large treebank ``gold``, ``banks`` and ``marks`` hold only the sentences that are shown,
     and ``numbers`` are the numbers of these sentences in the treebank (from 0), in order. Where only scores are at hand, these
-    fields are empty, and ``left_out`` tells the reader what is missing and why.
+    fields are empty, and ``left_out`` tells the reader what is missing and why. A ``full`` report is printed with everything that
+    the screen shows behind lines that open.
     """
 
     title: str
@@ -426,6 +431,7 @@ class Report:
     numbers: tuple[int, ...] | None = field(default=None, repr=False)
     kept_notes: Mapping[str, Sequence[Note]] = field(default_factory=dict[str, Sequence[Note]], repr=False)
     left_out: str = ""
+    full: bool = False
 
     @property
     def systems(self) -> tuple[str, ...]:

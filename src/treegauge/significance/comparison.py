@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import stdev
 from typing import Any, NamedTuple
 
@@ -77,6 +77,12 @@ class Difference:
             return 0
         return 1 if (self.value > 0) != self.lower_is_better else -1
 
+    def turned(self) -> Difference:
+        """The same difference as A's rate minus B's."""
+        interval = self.interval._replace(low=-self.interval.high, high=-self.interval.low)
+        sign = self.sign._replace(wins=self.sign.losses, losses=self.sign.wins)
+        return replace(self, a=self.b, b=self.a, interval=interval, effect=-self.effect, sign=sign)
+
 
 @dataclass(frozen=True)
 class BracketTests:
@@ -103,6 +109,10 @@ class PairOfSystems:
     def of(self, name: Name) -> Difference:
         """The difference of one rate."""
         return next(difference for difference in self.differences if difference.name == name)
+
+    def turned(self) -> PairOfSystems:
+        """The same differences with the second system first; the tests on brackets are left out."""
+        return replace(self, a=self.b, b=self.a, differences=tuple(one.turned() for one in self.differences), brackets=None)
 
 
 class Documents(NamedTuple):

@@ -1,6 +1,88 @@
 
 "use strict";
 (() => {
+  const byId = (id) => document.getElementById(id);
+  function make(name, attributes = {}, text = "") {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text) element.textContent = text;
+    return element;
+  }
+
+  const tsv = (table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()).join("\t")).join("\n");
+  async function copy(text, button) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // the page has no right to the clipboard, as when it was fetched without encryption
+      const area = make("textarea", { "aria-label": "the table" });
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      button.focus();
+    }
+    const before = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = before; }, 1500);
+  }
+  for (const buttons of document.querySelectorAll(".copies")) {
+    buttons.hidden = false;
+    const table = buttons.parentElement.querySelector("table");
+    buttons.querySelector("[data-form=tsv]").addEventListener("click", (event) => copy(tsv(table), event.currentTarget));
+    buttons.querySelector("[data-form=latex]").addEventListener("click", (event) => copy(table.dataset.latex, event.currentTarget));
+  }
+  // Paper cannot be clicked: a full report is printed with what is behind the lines that open.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = document.body.classList.contains("full") ? [...document.querySelectorAll("details:not([open])")] : [];
+    for (const details of closed) details.open = true;
+  });
+  addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
+  // What scrolls says so by a shadow at the side where there is more.
+  const shade = (box) => {
+    box.classList.toggle("more-left", box.scrollLeft > 2);
+    box.classList.toggle("more-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  };
+  addEventListener("scroll", (event) => { if (event.target.classList?.contains("scroll")) shade(event.target); }, true);
+  const sizes = new ResizeObserver((entries) => { for (const { target } of entries) shade(target); });
+  for (const box of document.querySelectorAll(".scroll")) sizes.observe(box);
+
+  function saveSvg(plot) {
+    const copy = plot.querySelector("svg").cloneNode(true);
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    copy.setAttribute("color", "#1d2129");
+    const link = make("a", { download: `${plot.dataset.name}.svg` });
+    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+  // A figure alone on a page of its own size: the browser's print window saves it as PDF, with its fonts.
+  function printAlone(plot) {
+    const [, , width, height] = plot.querySelector(".wide svg").getAttribute("viewBox").split(" ").map(Number);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(`@page { size: ${Math.ceil(width) + 20}px ${Math.ceil(height) + 20}px; margin: 10px; }`);
+    document.adoptedStyleSheets = [sheet];
+    document.documentElement.classList.add("alone");
+    for (let up = plot; up !== document.documentElement; up = up.parentElement) up.classList.add("printed");
+    const title = document.title;
+    document.title = plot.dataset.name;
+    addEventListener("afterprint", () => {
+      document.adoptedStyleSheets = [];
+      document.documentElement.classList.remove("alone");
+      for (const one of document.querySelectorAll(".printed")) one.classList.remove("printed");
+      document.title = title;
+    }, { once: true });
+    print();
+  }
+  for (const plot of document.querySelectorAll(".plot")) {
+    plot.querySelector(".saves").hidden = false;
+    plot.querySelector("[data-form=svg]").addEventListener("click", () => saveSvg(plot));
+    plot.querySelector("[data-form=pdf]").addEventListener("click", () => printAlone(plot));
+  }
+
+  // The rest of the script is about sentences.
+  if (!byId("trees")) return;
   const DATA = JSON.parse(document.getElementById("data").textContent);
   const SENTENCES = JSON.parse(document.getElementById("trees").textContent);
   const SVG = "http://www.w3.org/2000/svg";
@@ -11,14 +93,6 @@
   const { font: FONT, margin: MARGIN, gap: GAP, level: LEVEL, half: HALF, word: WORD, snap: SNAP, corner: CORNER } = DATA.metrics;
   // So many rows higher a phrase goes to find room for its label, where branches cross.
   const PATIENCE = 4;
-  const byId = (id) => document.getElementById(id);
-
-  function make(name, attributes = {}, text = "") {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    if (text) element.textContent = text;
-    return element;
-  }
   function shape(name, attributes, text = "") {
     const element = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -47,7 +121,9 @@
     if (!sentence.wrongLabels) {
       sentence.wrongLabels = new Set();
       const add = (labels, codes) => {
-        for (let i = 0; i < codes.length; i++) if (codes[i] !== " " && codes[i] !== "=") sentence.wrongLabels.add(labels[i]);
+        for (let i = 0; i < codes.length; i++) {
+          if (codes[i] !== " " && codes[i] !== "=") sentence.wrongLabels.add(DATA.classes[labels[i]]);
+        }
       };
       for (const one of sentence.t) {
         add(sentence.g.l, one.g);
@@ -303,7 +379,7 @@
     }
     const { width, height } = hasCrossings(items) ? placeCrossing(items, mirrored) : place(items, mirrored);
     const svg = shape("svg", { class: "treegauge", role: "group", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}`,
-      "font-size": FONT, "text-anchor": "middle", fill: "currentColor", "data-root": items[0].x });
+      "font-size": FONT, "text-anchor": "middle", fill: "currentColor", ...(mirrored ? { "data-mirrored": "yes" } : {}) });
     const lines = shape("g", { fill: "none", stroke: "currentColor", "stroke-width": 1.1, opacity: 0.55 });
     const branches = shape("g", { fill: "none" });
     svg.append(lines, branches);
@@ -377,9 +453,8 @@
   };
   const letter = (i) => String.fromCharCode(65 + (i % 26));
   const percent = (value) => (Number.isNaN(value) ? "-" : (100 * value).toFixed(1));
-  const signs = [...document.querySelectorAll(".cards .sign")];
   function sign(i) {
-    const copy = signs[i].cloneNode(true);
+    const copy = document.querySelector(`.cards .s${i % 10} .sign`).cloneNode(true);
     copy.classList.add(`s${i % 10}`);
     return copy;
   }
@@ -435,10 +510,11 @@
       return scale;
     };
     draw();
-    // Of a tree wider than the page the part around the root is seen first.
+    // A tree wider than the page is seen from where its sentence begins.
     figure.addEventListener("placed", () => {
-      const scale = fit();
-      holder.scrollLeft = scale * Number(holder.firstChild.dataset.root) - holder.clientWidth / 2;
+      fit();
+      holder.scrollLeft = holder.firstChild.dataset.mirrored ? holder.scrollWidth : 0;
+      sizes.observe(holder);
     });
     return figure;
   }
@@ -506,7 +582,7 @@
   fill("kind", ["any", ...DATA.kinds]);
   const used = new Map();
   for (const sentence of SENTENCES) for (const label of wrongLabels(sentence)) used.set(label, (used.get(label) || 0) + 1);
-  fill("label", ["any", ...[...used].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([label]) => DATA.labels[label])]);
+  fill("label", ["any", ...[...used].sort((a, b) => b[1] - a[1]).map(([label]) => label)]);
 
   let found = [], shown = 0;
   function more() {
@@ -522,7 +598,7 @@
     found = SENTENCES.filter((s) => show(s)
       && (!query || (query.startsWith("#") ? `#${s.n}` === query : s.lower.includes(query)))
       && (kind < 0 || s.t.some((one) => one.k && one.k.includes(kind)))
-      && (label === "any" || [...wrongLabels(s)].some((number) => DATA.labels[number] === label)));
+      && (label === "any" || wrongLabels(s).has(label)));
     found.sort(SORTS[byId("sort").value]);
     byId("list").replaceChildren();
     byId("count").textContent = `${found.length} of ${SENTENCES.length} sentences`;
@@ -543,7 +619,29 @@
     item.scrollIntoView({ block: "start" });
     item.querySelector("button").focus({ preventScroll: true });
   }
-  const follow = () => { const match = /^#s(\d+)$/.exec(location.hash); if (match) show(Number(match[1])); };
+  // A short sentence is the first example: the one on which systems differ most is often the longest.
+  function openFirst() {
+    const first = found.slice(0, PAGE).find((sentence) => sentence.g.w.length <= 20)
+      || [...found.slice(0, PAGE)].sort((a, b) => a.g.w.length - b.g.w.length)[0];
+    if (first && !byId(`s${first.n}`).classList.contains("open")) open(byId(`s${first.n}`), first, true);
+    return first;
+  }
+  // Links name a sentence (#s12) or the filters of a list of them (#sentences?kind=unary).
+  function follow() {
+    const match = /^#s(\d+)$/.exec(location.hash);
+    if (match) show(Number(match[1]));
+    if (!location.hash.startsWith("#sentences?")) return;
+    const asked = new URLSearchParams(location.hash.slice("#sentences?".length));
+    byId("search").value = "";
+    for (const id of ["who", "kind", "label"]) {
+      const options = [...byId(id).options].map((option) => option.value);
+      byId(id).selectedIndex = Math.max(0, options.indexOf(asked.get(id)));
+    }
+    refresh();
+    const first = openFirst();
+    if (first) byId(`s${first.n}`).querySelector("button").focus({ preventScroll: true });
+    byId(first ? `s${first.n}` : "sentences").scrollIntoView({ block: "start" });
+  }
 
   function step(by) {
     const buttons = [...document.querySelectorAll(".item > button")];
@@ -584,50 +682,8 @@
   });
   byId("more").addEventListener("click", more);
   addEventListener("hashchange", follow);
-  // Paper cannot be clicked: print what is behind the lines that open, except for tables of every pair of many systems.
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open]):not(.large)")];
-    for (const details of closed) details.open = true;
-  });
-  addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
-  function saveSvg(plot) {
-    const copy = plot.querySelector("svg").cloneNode(true);
-    copy.setAttribute("xmlns", SVG);
-    copy.setAttribute("color", "#1d2129");
-    const link = make("a", { download: `${plot.dataset.name}.svg` });
-    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
-    link.click();
-    URL.revokeObjectURL(link.href);
-  }
-  // A figure alone on a page of its own size: the browser's print window saves it as PDF, with its fonts.
-  function printAlone(plot) {
-    const [, , width, height] = plot.querySelector(".wide svg").getAttribute("viewBox").split(" ").map(Number);
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(`@page { size: ${Math.ceil(width) + 20}px ${Math.ceil(height) + 20}px; margin: 10px; }`);
-    document.adoptedStyleSheets = [sheet];
-    document.documentElement.classList.add("alone");
-    for (let up = plot; up !== document.documentElement; up = up.parentElement) up.classList.add("printed");
-    const title = document.title;
-    document.title = plot.dataset.name;
-    addEventListener("afterprint", () => {
-      document.adoptedStyleSheets = [];
-      document.documentElement.classList.remove("alone");
-      for (const one of document.querySelectorAll(".printed")) one.classList.remove("printed");
-      document.title = title;
-    }, { once: true });
-    print();
-  }
   byId("controls").hidden = byId("keys").hidden = false;
   refresh();
-  // A short sentence is the first example: the one on which systems differ most is often the longest.
-  const first = found.slice(0, PAGE).find((sentence) => sentence.g.w.length <= 20)
-    || [...found.slice(0, PAGE)].sort((a, b) => a.g.w.length - b.g.w.length)[0];
-  if (first) open(byId(`s${first.n}`), first, true);
-  for (const plot of document.querySelectorAll(".plot")) {
-    plot.querySelector(".saves").hidden = false;
-    plot.querySelector("[data-form=svg]").addEventListener("click", () => saveSvg(plot));
-    plot.querySelector("[data-form=pdf]").addEventListener("click", () => printAlone(plot));
-  }
+  openFirst();
   follow();
 })();
