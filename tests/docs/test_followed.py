@@ -34,6 +34,8 @@ NO_MORE_THAN = 2
 @pytest.mark.skipif(find_spec("uvicorn") is None, reason="the extra web is not installed")
 @pytest.mark.parametrize("page", FOLLOWED)
 def test_the_page_from_the_first_line_to_the_last(page: str, tmp_path: Path) -> None:
+    if "--neural" in (ROOT / page).read_text("utf-8"):
+        pytest.importorskip("torch", reason="torch is not installed (extra [torch])")
     found = follow(page, tmp_path, extras=True)
     for line, done in found.items():
         if line.startswith("treegauge check gold.mrg A.mrg") and "--" not in line:

@@ -16,7 +16,12 @@ from typing import Any
 import torch
 
 from treegauge.neural import DensePCFG, LowRankPCFG, SpanCRF
+from treegauge.neural.network_model import NetworkSettings
+from treegauge.neural.network_view import network_views
 from treegauge.neural.recursion import log_partition, span_sums, sums_by_width
+from treegauge.neural.sentence_batches import Vocabulary
+from treegauge.neural.span_network import SpanNetwork
+from treegauge.parsing.free_objectives import labelled_precision_recall
 
 if os.environ.get("TREEGAUGE_PEERS"):
     sys.path.append(os.environ["TREEGAUGE_PEERS"])
@@ -210,6 +215,19 @@ def check_torch_struct() -> None:
     ).abs().max() < 1e-11
 
 
+def check_network() -> None:
+    """The posteriors and trees of a network on the CPU and on the device."""
+    vocabulary = Vocabulary(("the", "cat", "sat"), tuple("acehst"), ("D", "N", "V"), ("S", "NP", "S::VP"), None)
+    torch.manual_seed(1)
+    network = SpanNetwork(NetworkSettings(words=16, characters=8, hidden=32, spans=24), vocabulary.sizes).eval()
+    sentences = [["the", "cat", "sat"] * k for k in (1, 3, 8, 25)]
+    right = network_views(network, vocabulary, 0.45, sentences)
+    for ours, theirs in zip(network_views(network.to(DEVICE), vocabulary, 0.45, sentences), right, strict=True):
+        assert abs(ours.spans - theirs.spans).max() < 1e-4
+        assert abs(ours.scores - theirs.scores).max() < 1e-4
+        assert labelled_precision_recall(ours, lam=0.1).tree == labelled_precision_recall(theirs, lam=0.1).tree
+
+
 CHECKS = [
     check_span_crf,
     check_constraints,
@@ -221,6 +239,7 @@ CHECKS = [
     check_broken_scores,
     check_pcfg,
     check_low_rank,
+    check_network,
     check_torch_struct,
 ]
 
