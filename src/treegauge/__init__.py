@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from treegauge.grammar import PCFG, induce
     from treegauge.io import ReadOptions, as_treebank, read, stream, write
     from treegauge.learning import learn
+    from treegauge.learning.training import train
     from treegauge.metrics.registry import find_metric, metric_names
+    from treegauge.models.parsing_model import ParsingModel, load
     from treegauge.parsing import Forest, Parser, decode
     from treegauge.presets import Preset, load_preset, preset_names
     from treegauge.reports.reporting import Report, report
@@ -63,6 +65,7 @@ __all__ = [
     "MismatchError",
     "MissingExtra",
     "Parser",
+    "ParsingModel",
     "Preset",
     "ReadOptions",
     "Report",
@@ -86,6 +89,7 @@ __all__ = [
     "find_metric",
     "induce",
     "learn",
+    "load",
     "load_preset",
     "metric_names",
     "preset_names",
@@ -93,6 +97,7 @@ __all__ = [
     "report",
     "score",
     "stream",
+    "train",
     "with_confidence",
     "write",
 ]

@@ -29,6 +29,7 @@ from treegauge.grammar.latent.rule_rows import INNER, PHRASE, TAG, BaseGrammar, 
 from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.grammar.training_sentences import UInt64, stored_hashes
 from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
+from treegauge.tables import number_of
 
 SCHEMA = "treegauge-latent"
 VERSION = 1
@@ -103,7 +104,8 @@ class LatentModel:
         return LatentModel, (self.base, self.table, self.grammars, self.settings, self.trained_on, dict(self.notes), self.sentences)
 
     def __repr__(self) -> str:
-        return f"<LatentModel of {len(self.grammars)} grammars, {self.rounds} rounds, {len(self.table.words)} words>"
+        size = f"{number_of(len(self.grammars), 'grammar')}, {number_of(self.rounds, 'round')}"
+        return f"<LatentModel of {size}, {len(self.table.words):,} words>"
 
     @property
     def rounds(self) -> int:

@@ -1,0 +1,63 @@
+"""Training in Python: grammars or a network, from trees, with the options of the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from treegauge.errors import UsageError
+from treegauge.grammar.training_sentences import hold_out_by_words
+from treegauge.io import as_treebank
+from treegauge.models.parsing_model import ParsingModel
+
+
+def train(
+    trees: object, *, neural: bool = False, quick: bool = False, embeddings: str | None = None, encoder: str | None = None,
+    hold_out: float = 0.0, tune: bool = True, seed: int = 1, jobs: int = 1, device: str = "auto",
+    checkpoint: str | os.PathLike[str] | None = None, resume: bool = False, **settings: Any,
+) -> ParsingModel:  # fmt: skip
+    """A model trained on trees, in any form that :func:`treegauge.as_treebank` accepts; options as of ``treegauge train``.
+
+    ``tune=False`` is ``--no-tune``. Further ``settings`` are those of the training: ``grammars`` and ``rounds``, or of a network
+    ``epochs``, ``hidden``, ``layers`` and the others.
+    """
+    bank = list(as_treebank(trees))
+    if hold_out:
+        bank = hold_out_by_words(bank, hold_out)[0]
+    run: dict[str, Any] = {"checkpoint": None if checkpoint is None else os.fspath(checkpoint), "resume": resume}
+    if not neural and encoder is None:
+        if embeddings is not None:
+            raise UsageError("grammars are trained without vectors: embeddings=... goes with neural=True")
+        from treegauge.learning.latent.latent_training import QUICK as QUICK_GRAMMARS
+        from treegauge.learning.latent.latent_training import TrainingSettings, train_latent
+        from treegauge.parsing.latent.latent_parser import LatentParser
+
+        changes = {"seed": seed, "jobs": jobs} | ({} if tune else {"tuning_grammars": 0}) | settings
+        chosen = _changed(QUICK_GRAMMARS if quick else TrainingSettings(), changes)
+        return ParsingModel(LatentParser(train_latent(bank, chosen, **run)))
+    from treegauge.neural.network_model import QUICK, WITH_ENCODER, NetworkSettings
+    from treegauge.neural.network_parser import NetworkParser
+    from treegauge.neural.network_training import train_network
+    from treegauge.neural.pretrained_encoder import read_encoder
+    from treegauge.neural.sentence_batches import word_forms
+    from treegauge.neural.word_vectors import read_vectors
+
+    usual = QUICK if quick else WITH_ENCODER if encoder is not None else NetworkSettings()
+    changes = {"seed": seed} | ({"passes": 1} if "epochs" in settings else {}) | settings
+    if embeddings is not None:
+        run["vectors"] = read_vectors(embeddings, {form for tree in bank for word in tree.words for form in word_forms(word)})
+    if encoder is not None:
+        run["encoder"] = read_encoder(encoder)
+    network = train_network(bank, _changed(usual, changes), device=device, jobs=jobs, tune=tune, **run)
+    return ParsingModel(NetworkParser(network, device=device))
+
+
+def _changed(usual: Any, changes: Mapping[str, Any]) -> Any:
+    """The settings with some changed; an unknown one is an error."""
+    names = [each.name for each in fields(usual)]
+    for name in changes:
+        if name not in names:
+            raise UsageError(f"training has no setting {name!r} here; its settings: {', '.join(names)}")
+    return replace(usual, **changes)

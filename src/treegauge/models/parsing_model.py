@@ -1,0 +1,122 @@
+"""Models in Python: opened from files of every kind, and asked for parses of text.
+
+>>> model = load("own")
+>>> model
+<model own: PCFG of 14005 rules, 161 symbols, 1600 words; decodes with viterbi>
+>>> parse = model.parse("I saw the man.")
+>>> print(parse.tree)
+(S (NP (PRP I)) (VP (VBD saw) (NP (DT the) (NN man))) (. .))
+>>> [str(each.tree) for each in model.parse(["It rains.", "Rain fell."])]
+['(S (NP (PRP It)) (VP (VBZ rains)) (. .))', '(S (NP (NN Rain)) (VP (VBD fell)) (. .))']
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, overload
+
+from treegauge.errors import TreegaugeWarning, UsageError
+from treegauge.models.loading import load_parser
+from treegauge.parsing.objectives import VITERBI, settings_from_notes
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser
+from treegauge.parsing.posterior_view import Constituent, Parse
+from treegauge.parsing.raw_text import tokenise
+
+
+class ParsingModel:
+    """A model that parses text, of any kind: counted, trained, a network or a mixture.
+
+    A sentence is a string, split into words as in the Penn Treebank (``parse --raw``), or ``words=``, a list of tokens. The
+    objective that trees are decoded for is chosen with :meth:`decoding`.
+    """
+
+    def __init__(self, parser: SentenceParser, name: str = "") -> None:
+        self.parser, self.name = parser, name
+        parser.check()
+
+    def decoding(self, objective: str, **options: Any) -> ParsingModel:
+        """The same model with another decoding objective and its options, such as ``"labelled-precision-recall", lam=0.3``."""
+        return ParsingModel(self.parser.with_settings(objective=objective, options=options), self.name)
+
+    @overload
+    def parse(self, text: str) -> ParsedSentence: ...
+    @overload
+    def parse(self, text: list[str] | tuple[str, ...]) -> list[ParsedSentence]: ...
+    @overload
+    def parse(self, *, words: Sequence[str]) -> ParsedSentence: ...
+    def parse(
+        self, text: str | list[str] | tuple[str, ...] | None = None, *, words: Sequence[str] | None = None
+    ) -> ParsedSentence | list[ParsedSentence]:
+        """The parse of a sentence, or the parses of a list of sentences, in their order."""
+        if words is not None or not isinstance(text, list | tuple):
+            return self.parser.parse(_sentence(text, words))
+        sentences = [_sentence(each, None) for each in text]
+        if len(text) > 1 and not any(" " in each for each in text):
+            warnings.warn("each string of a list is a sentence; the tokens of one sentence are words=[...]", TreegaugeWarning, 2)
+        return list(self.parser.parse_all(sentences))
+
+    def kbest(self, text: str | None = None, k: int = 5, *, words: Sequence[str] | None = None) -> list[Parse]:
+        """The k likeliest parses of a sentence, or all if there are fewer; none if there is no parse."""
+        if k < 1:
+            raise UsageError(f"k must be at least 1, not {k}")
+        parser = self.parser.with_settings(kbest=k)
+        parser.check()
+        return list(parser.parse(_sentence(text, words)).kbest)
+
+    def posteriors(self, text: str | None = None, *, words: Sequence[str] | None = None, least: float = 0.001) -> list[Constituent]:
+        """The constituents of a sentence whose posterior is at least ``least``, by their start, the longest first."""
+        found = self.parser.view(_sentence(text, words)).shown_constituents()
+        return sorted((c for c in found if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a trained model to a file, from which :func:`load` opens it."""
+        from treegauge.grammar.latent.latent_model import LatentModel, save_latent
+
+        model: object = getattr(self.parser, "model", None)
+        if model is None:
+            raise UsageError("models of treegauge.train can be saved; a grammar by treegauge.grammar.save_model")
+        if isinstance(model, LatentModel):
+            save_latent(model, os.fspath(path))
+        else:
+            from treegauge.neural.network_model import NetworkModel, save_network
+
+            assert isinstance(model, NetworkModel)
+            save_network(model, os.fspath(path))
+
+    def __repr__(self) -> str:
+        objective = " ".join([self.parser.objective, *(f"{name}={value!r}" for name, value in self.parser.options.items())])
+        return f"<model{f' {self.name}' if self.name else ''}: {self.parser.about}; decodes with {objective}>"
+
+
+def _sentence(text: object, words: Sequence[str] | None) -> Sentence:
+    """A sentence given as text or as its words."""
+    if (text is None) == (words is None):
+        raise UsageError("give one sentence: as text, or its tokens as words=[...]")
+    if words is not None:
+        tokens: list[object] = list(words)
+        if isinstance(words, str) or not all(isinstance(token, str) for token in tokens):
+            raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
+        return Sentence(tuple(words))
+    if isinstance(text, str):
+        return Sentence(tuple(tokenise(text)))
+    if isinstance(text, Sentence):
+        return text
+    kind = type(text).__name__
+    raise UsageError(f"a sentence is a string, not of type {kind}; several are a list of strings, and tokens are words=[...]")
+
+
+def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
+    """The model in a file of any kind: of ``treegauge induce``, ``train`` or ``mix``, or a grammar as text; ``"own"`` is the small
+    grammar of our own treebank. ``device`` is where a network computes: ``auto``, ``cpu`` or ``cuda``."""
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        raise UsageError(f"a model is opened by the path of its file, not from {type(path).__name__}") from None
+    loaded = load_parser(name, device=device)
+    parser = loaded.parser
+    if isinstance(parser, Parser):
+        setting = settings_from_notes(loaded.notes).get("f1", VITERBI)
+        parser = parser.with_settings(objective=setting.objective, options=setting.options)
+    return ParsingModel(parser, os.path.basename(name))

@@ -1,0 +1,122 @@
+"""Models in Python: every kind is opened, trained, asked for parses of text, and shown in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treegauge
+from treegauge import PCFG, ParsingModel, Tree, TreegaugeWarning, UsageError
+from treegauge.grammar import save_model
+from treegauge.grammar.grammar_text import write_text
+from treegauge.parsing import Sentence
+
+TREES = [
+    "(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))",
+    "(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat))) (. .)))",
+    "(TOP (S (NP (PRP it)) (VP (VBD did) (RB n't) (VP (VB sit))) (. .)))",
+] * 10
+TEXT = "the dog didn't sit."
+WORDS = ["the", "dog", "did", "n't", "sit", "."]
+
+
+@pytest.fixture(scope="module")
+def trained() -> ParsingModel:
+    return treegauge.train(TREES, grammars=2, rounds=1, tune=False)
+
+
+@pytest.fixture(scope="module")
+def models(trained: ParsingModel, tmp_path_factory: pytest.TempPathFactory) -> dict[str, ParsingModel]:
+    """A model of each kind that needs no torch, as opened from its file."""
+    folder = tmp_path_factory.mktemp("models")
+    trained.save(folder / "trained.model")
+    grammar = treegauge.induce(TREES)
+    save_model(grammar, folder / "counted.model")
+    (folder / "grammar.txt").write_text(write_text(grammar))
+    names = ("trained.model", "counted.model", "grammar.txt")
+    return {name: treegauge.load(folder / name) for name in names} | {"own": treegauge.load("own")}
+
+
+def test_a_saved_model_is_the_same_when_opened(trained: ParsingModel, models: dict[str, ParsingModel]) -> None:
+    assert models["trained.model"].parse(TEXT).tree == trained.parse(TEXT).tree
+    assert models["counted.model"].parse(TEXT) == models["grammar.txt"].parse(TEXT)
+    assert models["trained.model"].posteriors(TEXT) == trained.posteriors(TEXT)
+
+
+@pytest.mark.parametrize("name", ["trained.model", "counted.model", "grammar.txt", "own"])
+def test_every_kind_parses_text_and_words(models: dict[str, ParsingModel], name: str) -> None:
+    model = models[name]
+    parse = model.parse(TEXT)
+    assert parse.tree.words == tuple(WORDS)
+    assert not parse.fallback
+    assert parse.log_probability < 0
+    assert model.parse(words=WORDS) == parse
+    assert model.parse([TEXT, "the cat sat."]) == [parse, model.parse("the cat sat.")]
+    assert model.parse(()) == []
+    best = model.kbest(TEXT, 3)
+    assert 1 <= len(best) <= 3
+    assert sorted(best, key=lambda each: -each.log_probability) == best
+    assert model.kbest(words=WORDS, k=1) == best[:1]
+    found = model.posteriors(TEXT, least=0.5)
+    whole = [c for c in found if (c.start, c.end, c.label) == (0, 6, "S")]
+    assert len(whole) == 1
+    assert all(0.5 <= c.posterior <= 1 + 1e-6 for c in found)
+    assert len(model.posteriors(TEXT, least=0)) >= len(found)
+    for value in (model, model.parser, parse):
+        assert "\n" not in repr(value)
+        assert len(repr(value)) < 400
+    assert re.search("<svg.*>sit<", parse._repr_html_(), re.DOTALL)
+
+
+def test_a_model_is_decoded_for_another_objective(models: dict[str, ParsingModel]) -> None:
+    model = models["counted.model"].decoding("labelled-precision-recall", lam=0.99)
+    assert "lam=0.99" in repr(model)
+    assert model.parse("the dog sat.").tree.words == ("the", "dog", "sat", ".")
+    with pytest.raises(UsageError, match="unknown objective"):
+        model.decoding("nonsense")
+
+
+WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
+    (lambda model: model.parse(5), "a sentence is a string, not of type int; several are a list"),  # type: ignore[call-overload]
+    (lambda model: model.parse([["the", "cat"]]), r"tokens are words=\["),  # type: ignore[list-item]
+    (lambda model: model.parse(), "give one sentence"),  # type: ignore[call-overload]
+    (lambda model: model.parse("a", words=["a"]), "give one sentence"),  # type: ignore[call-overload]
+    (lambda model: model.parse(words="the cat"), "a list of tokens"),
+    (lambda model: model.parse(words=["the", 3]), "a list of tokens"),  # type: ignore[list-item]
+    (lambda model: model.kbest("a", 0), "at least 1"),
+    (lambda model: model.save("m.model"), "save_model"),
+    (lambda _: treegauge.load(5), "the path of its file, not from int"),  # type: ignore[arg-type]
+    (lambda _: treegauge.Parser("m.model"), "a PCFG, not str: treegauge.load"),  # type: ignore[arg-type]
+    (lambda _: treegauge.Forest([Tree.parse("(S a)")], ["a"]), "a PCFG, not list: treegauge.induce"),  # type: ignore[arg-type]
+    (lambda _: treegauge.Parser(PCFG.parse('S -> "a" [1]')).parse("a"), "a Sentence, not str"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, grammas=1), "no setting 'grammas'"),
+    (lambda _: treegauge.train(TREES, embeddings="x.vec"), "neural=True"),
+]
+
+
+@pytest.mark.parametrize(("use", "message"), WRONG)
+def test_wrong_types_raise_with_a_hint(models: dict[str, ParsingModel], use: Callable[[ParsingModel], Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        use(models["own"])
+
+
+def test_a_list_of_tokens_gets_a_warning(models: dict[str, ParsingModel]) -> None:
+    with pytest.warns(TreegaugeWarning, match=r"words=\["):
+        models["own"].parse(["It", "rains", "."])
+    assert models["own"].parser.parse(Sentence(("It", "rains", "."))).tree == models["own"].parse("It rains.").tree
+
+
+@pytest.mark.torch
+def test_a_network_is_trained_saved_and_opened(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    tiny = {"hidden": 5, "spans": 7, "words": 6, "characters": 4, "layers": 1}
+    model = treegauge.train(TREES, neural=True, epochs=1, tune=False, device="cpu", **tiny)
+    model.save(tmp_path / "network.model")
+    opened = treegauge.load(tmp_path / "network.model", device="cpu")
+    assert opened.parse(TEXT).tree == model.parse(TEXT).tree
+    assert "NetworkModel" in repr(opened)
+    assert len(model.kbest(TEXT, 2)) == 2
