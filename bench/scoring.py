@@ -61,6 +61,7 @@ def whole_command(command: Sequence[object], **variables: str) -> Cost:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     environment = {**os.environ, **variables}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have byte code: compiling takes longer than the start
     subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

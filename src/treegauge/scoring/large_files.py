@@ -34,7 +34,7 @@ from treegauge.trees.notation import ESCAPED_BRACKETS, restore_label, restore_wo
 from treegauge.trees.treebank import Int64, Treebank
 
 _ESCAPED = re.compile("|".join(ESCAPED_BRACKETS).encode()).search
-_BATCH = 1 << 11
+_BATCH = 1 << 14
 _ODD_BATCH = 1 << 11
 
 
@@ -161,7 +161,9 @@ def _new_names(column: Int32, names: NameNumbers, known: int, restore: Callable[
     if b"RB-" in joined:
         new = [restore(name.decode("utf-8")).encode() if b"RB-" in name else name for name in new]
     lengths = {length: b"%d:" % length for length in set(map(len, new))}
-    return [piece for name in new for piece in (lengths[len(name)], name)]
+    pieces = [*new, *new]
+    pieces[::2], pieces[1::2] = map(lengths.__getitem__, map(len, new)), new
+    return pieces
 
 
 def _treebank_of(names: Names, part: TreeColumns, trees: Int64) -> Treebank:
