@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import glob
 import importlib
+import inspect
 import os
 import re
 import shlex
@@ -147,11 +148,14 @@ def as_typed(text: str, context: click.Context | None = None) -> str:
 class Command(click.Command):
     """A command that never overwrites a file that it reads, and names its own flags in the messages of the library.
 
-    ``seldom`` are names of parameters that ``--help`` does not explain.
+    ``seldom`` are names of parameters that ``--help`` does not explain. The examples at the end of its docstring are shown last.
     """
 
     def __init__(self, *args: Any, seldom: Sequence[str] = (), **settings: Any) -> None:
         super().__init__(*args, **settings)
+        about, title, examples = inspect.cleandoc(self.help or "").partition("\b\nExample")
+        if title:
+            self.help, self.epilog = about.rstrip(), title + examples
         self.seldom = frozenset((*SHARED, *seldom))
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 # The same as treegauge.chunks.corpus.SCHEMES, so that the command line need not load that module.
 SCHEMES = ("conlleval", "bioes")
-_TRAIN_EXAMPLES = """\b
-Examples:
-  treegauge chunks train part1.txt part2.txt -o chunks.model
-  treegauge chunks train wsj/ -o chunks.model --tags tagger"""
 
 
 @click.group(
@@ -42,7 +38,7 @@ def command() -> None:
     """
 
 
-@command.command("train", cls=Command, epilog=_TRAIN_EXAMPLES)
+@command.command("train", cls=Command)
 @click.argument("first", type=INPUT)
 @click.argument("second", required=False, type=INPUT)
 @click.option("-o", "--output", required=True, type=OutputFile(dir_okay=False, path_type=Path), help="The model file to write.")
@@ -55,7 +51,13 @@ def command() -> None:
 )
 @reading_options
 def train_tagger(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
-    """Train all models: rules from the file FIRST, their probabilities from SECOND (without it, from FIRST again)."""
+    """Train all models: rules from the file FIRST, their probabilities from SECOND (without it, from FIRST again).
+
+    \b
+    Examples:
+      treegauge chunks train part1.txt part2.txt -o chunks.model
+      treegauge chunks train wsj/ -o chunks.model --tags tagger
+    """
     from treegauge.chunks.corpus import categories_of, read_chunks
     from treegauge.chunks.models import save_models, train_models
     from treegauge.chunks.tagger import HmmTagger
@@ -71,14 +73,7 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
     click.echo(f"{len(every)} sentences, {models.grammar.n_rules} rules, {len(models.categories)} categories -> {output}", err=True)
 
 
-@command.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge chunks entropy chunks.model test.txt
-  treegauge chunks entropy chunks.model test.txt --blame-figure blame.svg
-  treegauge chunks entropy - test.txt --candidates probabilities.txt""",
-)
+@command.command(cls=Command)
 @click.argument("model", type=INPUT)
 @click.argument("test", type=INPUT)
 @click.option("--eps", default=1e-6, show_default=True, help="Probabilities are clipped to [eps, 1-eps].")
@@ -120,7 +115,14 @@ def entropy(
     form: str,
     options: ReadOptions,
 ) -> None:
-    """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage."""
+    """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage.
+
+    \b
+    Examples:
+      treegauge chunks entropy chunks.model test.txt
+      treegauge chunks entropy chunks.model test.txt --blame-figure blame.svg
+      treegauge chunks entropy - test.txt --candidates probabilities.txt
+    """
     from treegauge.chunks import entropy as chunk_evaluation
     from treegauge.chunks.corpus import categories_of, chunk_file
     from treegauge.chunks.models import load_models
@@ -157,15 +159,7 @@ def entropy(
         click.echo(f"wrote {path}", err=True)
 
 
-@command.command(
-    "score",
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge chunks score gold.txt chunker.txt
-  treegauge chunks score word-tag-gold-test.txt
-  treegauge chunks score gold.txt chunker.txt --format json""",
-)
+@command.command("score", cls=Command)
 @click.argument("gold", type=INPUT)
 @click.argument("test", required=False, type=INPUT)
 @click.option(
@@ -182,6 +176,12 @@ def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: R
 
     Without TEST, the last two columns of GOLD are the gold and the test marks, as conlleval reads them. With TEST, the last
     column of each file is its marks. Marks are taken as they stand, so that accuracy is conlleval's, too.
+
+    \b
+    Examples:
+      treegauge chunks score gold.txt chunker.txt
+      treegauge chunks score word-tag-gold-test.txt
+      treegauge chunks score gold.txt chunker.txt --format json
     """
     from treegauge.chunks.corpus import MarkFile, chunk_file
     from treegauge.chunks.entropy import ChunkScores, conlleval_printout

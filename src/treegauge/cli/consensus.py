@@ -17,15 +17,7 @@ from treegauge.tables import number_of
 from treegauge.trees import Treebank
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge consensus a.mrg b.mrg c.mrg -o best.mrg
-  treegauge consensus sample*.mrg --metric freval -o best.mrg
-  treegauge consensus answers*.jsonl --field parse --on-error repair -o best.mrg
-  treegauge consensus good.mrg fair.mrg poor.mrg --weight 2 --weight 1 --weight 0.5""",
-)
+@click.command(cls=Command)
 @click.argument("files", nargs=-1, required=True, type=INPUT, metavar="FILE...")
 @click.option("--metric", default="parseval", show_default=True, metavar="NAME", help="The metric by which trees agree.")
 @click.option("-p", "--preset", type=INPUT, default="collins", show_default=True, metavar="NAME", help="What counts.")
@@ -42,6 +34,13 @@ def command(
     All files have the same sentences in the same order. A failed parse (an empty tree, or one that cannot be read) neither votes
     nor wins. stderr shows how often each file's tree was chosen, and how many trees could not be read or were repaired; exit code
     4 if a sentence has no readable tree in any file.
+
+    \b
+    Examples:
+      treegauge consensus a.mrg b.mrg c.mrg -o best.mrg
+      treegauge consensus sample*.mrg --metric freval -o best.mrg
+      treegauge consensus answers*.jsonl --field parse --on-error repair -o best.mrg
+      treegauge consensus good.mrg fair.mrg poor.mrg --weight 2 --weight 1 --weight 0.5
     """
     if len(files) < 2:
         raise UsageError("a consensus needs the trees of two files or more")

@@ -24,16 +24,7 @@ FORMATS = ("bracketed", "jsonl")
 SPAN_OBJECTIVES = [name for name, each in OBJECTIVES.items() if each.needs in ("", "trees")]
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge decode charts.npz -o out.mrg
-  treegauge decode charts.npz --objective viterbi
-  treegauge decode charts.npz --objective labelled-precision-recall --lam 0.4 --temperature 2
-  treegauge decode charts.npz --null "" --objective mbr:freval --size 200
-  treegauge decode charts.npz --format jsonl | jq .confidence""",
-)
+@click.command(cls=Command)
 @click.argument("charts", type=INPUT)
 @click.option("--objective", metavar="NAME",
               help=f"Decoding objective: {', '.join(SPAN_OBJECTIVES)}; mbr:METRIC takes any metric.  "
@@ -63,6 +54,14 @@ def command(
     """Decode the span scores in CHARTS, an .npz file with the arrays scores, lengths and labels (and words, tags, null).
 
     One tree per line, in the order of the charts. With null labels trees are n-ary, else binary.
+
+    \b
+    Examples:
+      treegauge decode charts.npz -o out.mrg
+      treegauge decode charts.npz --objective viterbi
+      treegauge decode charts.npz --objective labelled-precision-recall --lam 0.4 --temperature 2
+      treegauge decode charts.npz --null "" --objective mbr:freval --size 200
+      treegauge decode charts.npz --format jsonl | jq .confidence
     """
     options = {name: value for name, value in choices.items() if value is not None}
     if "weights" in options:

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 _OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall")
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Example:
-  treegauge demo""",
-)
+@click.command(cls=Command)
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of parsing threads.")
 @output_option("Output file of the report.", "treegauge-demo.html", show_default=True)
 def command(jobs: int, output: str) -> None:
@@ -30,6 +25,10 @@ def command(jobs: int, output: str) -> None:
 
     The grammar is counted from the training part, and the settings are chosen on a tenth of it; the held-out sentences decide
     nothing. Goodman's matrix of algorithms and criteria follows. A report compares Viterbi with another decoding.
+
+    \b
+    Example:
+      treegauge demo
     """
     from treegauge.data import own_treebank
     from treegauge.experiments.goodman_table2 import objective_matrix
@@ -94,16 +93,16 @@ def _write_report(sweep: Sweep, output: str) -> None:
     report.write(output)
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge examples
-  treegauge examples somewhere/else""",
-)
+@click.command(cls=Command)
 @click.argument("folder", default=".")
 def examples(folder: str) -> None:
-    """Write to FOLDER (here, unless given) the files that README and docs use: a treebank and two parsers' output, CC0."""
+    """Write to FOLDER (here, unless given) the files that README and docs use: a treebank and two parsers' output, CC0.
+
+    \b
+    Examples:
+      treegauge examples
+      treegauge examples somewhere/else
+    """
     from treegauge.data import EXAMPLES, write_examples
 
     for path in write_examples(folder):

@@ -33,15 +33,7 @@ _BY_SUFFIX = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 _OTHER_PICTURES = frozenset({".eps", ".ps", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".html", ".docx"})
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge diff gold.mrg parser.mrg
-  treegauge diff gold.mrg parser.mrg --sentence 12 -o diff.svg
-  treegauge diff gold.mrg parser.mrg --worst 20 | less
-  treegauge diff gold.mrg A.mrg B.mrg --worst 5""",
-)
+@click.command(cls=Command)
 @click.argument("gold", type=INPUT)
 @click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST [TEST]")
 @click.option("-s", "--sentence", "sentences", multiple=True, type=click.IntRange(1), metavar="N",
@@ -79,6 +71,13 @@ def command(
     GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. With a second TEST,
     sentences are drawn in which the two systems differ, with the brackets that are wrong in one alone or in both; NAME=FILE gives
     a system a name. PNG and PDF need the extra [plot].
+
+    \b
+    Examples:
+      treegauge diff gold.mrg parser.mrg
+      treegauge diff gold.mrg parser.mrg --sentence 12 -o diff.svg
+      treegauge diff gold.mrg parser.mrg --worst 20 | less
+      treegauge diff gold.mrg A.mrg B.mrg --worst 5
     """
     from treegauge.presets import load_preset
     from treegauge.reports.tree_diff import TreeDiffs

@@ -7,29 +7,41 @@ import click
 from treegauge.cli._group import Command
 
 
-@click.command(cls=Command, epilog="\b\nExample: treegauge explain goodman:pre")
+@click.command(cls=Command)
 @click.argument("metric", metavar="METRIC")
 def command(metric: str) -> None:
-    """Explain what METRIC measures: its definition, an example, its counts, rates, options and paper."""
+    """Explain what METRIC measures: its definition, an example, its counts, rates, options and paper.
+
+    \b
+    Example: treegauge explain goodman:pre
+    """
     from treegauge.reports.explanations import explanation
 
     click.echo(explanation(metric))
 
 
-@click.command(cls=Command, epilog="\b\nExample: treegauge cite parseval goodman >> thesis.bib")
+@click.command(cls=Command)
 @click.argument("names", nargs=-1, required=True, metavar="METRIC...")
 def cite(names: tuple[str, ...]) -> None:
-    """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too."""
+    """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too.
+
+    \b
+    Example: treegauge cite parseval goodman >> thesis.bib
+    """
     from treegauge.metrics.references import references_of
 
     found = {reference.key: reference for name in names for reference in references_of(name)}
     click.echo("\n\n".join(reference.bibtex() for reference in found.values()))
 
 
-@click.command(cls=Command, epilog="\b\nExample: treegauge treebanks icepahc")
+@click.command(cls=Command)
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 def treebanks(names: tuple[str, ...]) -> None:
-    """List the treebanks that --treebank knows: what they are, how files are read, and a tree as it is written there."""
+    """List the treebanks that --treebank knows: what they are, how files are read, and a tree as it is written there.
+
+    \b
+    Example: treegauge treebanks icepahc
+    """
     from treegauge.errors import UnknownName
     from treegauge.presets.treebanks import TREEBANKS
 

@@ -16,14 +16,7 @@ if TYPE_CHECKING:
     from treegauge.scoring.result import Result
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Example:
-  treegauge score gold.mrg parser.mrg --format json > A.json
-  treegauge score gold.mrg parser.mrg -p collins --on-mismatch evalb --format json > B.json
-  treegauge explain-difference A.json B.json""",
-)
+@click.command(cls=Command)
 @click.argument("first", type=INPUT, metavar="A.json")
 @click.argument("second", type=INPUT, metavar="B.json")
 @click.option("-r", "--rate", metavar="NAME", help="The rate to explain. Default: the metric's main one.")
@@ -47,6 +40,12 @@ def command(
     Both files are results of `treegauge score --format json`. If the trees are at hand, they are scored again with one option after
     the other changed from A's to B's, so that the effects add up; the effect of each option alone is shown beside it. Otherwise
     only the options that differ are listed.
+
+    \b
+    Example:
+      treegauge score gold.mrg parser.mrg --format json > A.json
+      treegauge score gold.mrg parser.mrg -p collins --on-mismatch evalb --format json > B.json
+      treegauge explain-difference A.json B.json
     """
     from treegauge.scoring.difference import explain_difference
     from treegauge.tables import render

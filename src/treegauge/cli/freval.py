@@ -29,15 +29,7 @@ from treegauge.scoring.result import Result
 from treegauge.tables import Table, plain, render, whole_number
 
 
-@click.command(
-    cls=Command,
-    seldom=("field", "figure_format"),
-    epilog="""\b
-Examples:
-  treegauge freval gold.mrg parser.mrg
-  treegauge freval gold.mrg A.mrg B.mrg --baseline A --figures figures/
-  treegauge freval gold.mrg parser.mrg --matching published --by-size""",
-)
+@click.command(cls=Command, seldom=("field", "figure_format"))
 @click.argument("gold", type=INPUT)
 @click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST...")
 @click.option("--matching", type=click.Choice(MATCHINGS), default="edges", show_default=True,
@@ -83,6 +75,12 @@ def command(
     Size 1 is PARSEVAL under the same preset; larger sizes ask whether brackets that belong together are right together. GOLD and
     TEST are treebank files, directories or globs; several TESTs are shown side by side, and NAME=FILE gives one a name. The scores
     are those of `treegauge score -m freval`, with the sentences and the preset of that command.
+
+    \b
+    Examples:
+      treegauge freval gold.mrg parser.mrg
+      treegauge freval gold.mrg A.mrg B.mrg --baseline A --figures figures/
+      treegauge freval gold.mrg parser.mrg --matching published --by-size
     """
     name = _metric_name(matching, sizes, alpha, mean)
     systems = named_systems(tests)

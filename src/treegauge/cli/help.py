@@ -9,17 +9,17 @@ from treegauge.cli._group import Command, full_help
 from treegauge.errors import UnknownName
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge help score
-  treegauge help chunks train""",
-)
+@click.command(cls=Command)
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def command(ctx: click.Context, words: tuple[str, ...]) -> None:
-    """Explain COMMAND with all its options, also those on how files are read; without COMMAND, list the commands."""
+    """Explain COMMAND with all its options, also those on how files are read; without COMMAND, list the commands.
+
+    \b
+    Examples:
+      treegauge help score
+      treegauge help chunks train
+    """
     found: click.Command = ctx.find_root().command
     for word in words:
         below = found.get_command(ctx, word) if isinstance(found, click.Group) else None
@@ -29,18 +29,18 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     click.echo(full_help(found, " ".join(("treegauge", *words))))
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  eval "$(treegauge completion bash)"                                   # now, in this shell
-  treegauge completion zsh > ~/.zfunc/_treegauge                        # for good
-  treegauge completion fish > ~/.config/fish/completions/treegauge.fish""",
-)
+@click.command(cls=Command)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print a shell-completion script for SHELL."""
+    """Print a shell-completion script for SHELL.
+
+    \b
+    Examples:
+      eval "$(treegauge completion bash)"                                   # now, in this shell
+      treegauge completion zsh > ~/.zfunc/_treegauge                        # for good
+      treegauge completion fish > ~/.config/fish/completions/treegauge.fish
+    """
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(ctx.find_root().command, {}, "treegauge", "_TREEGAUGE_COMPLETE").source())

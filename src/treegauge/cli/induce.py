@@ -25,16 +25,7 @@ from treegauge.tables import number_of
 FORMATS = ("model", "text", "nltk")
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge induce train.mrg -o train.model
-  treegauge induce train.mrg --steps traces,functions,root,goodman --tags -o tags.model
-  treegauge induce train.mrg --steps traces,root,mh --lexicon collins -o mh.model
-  treegauge induce train.mrg --steps traces,functions,root,goodman --tags --dop corrected -o dop.model
-  treegauge induce train.mrg --format nltk -o grammar.txt""",
-)
+@click.command(cls=Command)
 @click.argument("treebank", type=INPUT)
 @output_option("Output file; - prints the grammar as text.")
 @click.option("--steps", default=DEFAULT_STEPS, show_default=True, metavar="STEPS",
@@ -71,7 +62,16 @@ def command(
     broken: BrokenTrees,
     engine: Engine,
 ) -> None:
-    """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
+    """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr.
+
+    \b
+    Examples:
+      treegauge induce train.mrg -o train.model
+      treegauge induce train.mrg --steps traces,functions,root,goodman --tags -o tags.model
+      treegauge induce train.mrg --steps traces,root,mh --lexicon collins -o mh.model
+      treegauge induce train.mrg --steps traces,functions,root,goodman --tags --dop corrected -o dop.model
+      treegauge induce train.mrg --format nltk -o grammar.txt
+    """
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise click.UsageError("a model is a file: give -o FILE, or --format text")

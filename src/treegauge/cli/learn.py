@@ -31,18 +31,7 @@ from treegauge.tables import number_of, plain
 FORMATS = ("model", "text", "nltk")
 
 
-@click.command(
-    cls=Command,
-    seldom=("tolerance", "threshold", "checkpoint", "device"),
-    epilog="""\b
-Examples:
-  treegauge learn train.mrg -o learned.model --nonterminals 15 --max-length 15
-  treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200
-  treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200 --resume
-  treegauge learn train.mrg -o learned.model --max-length 15 --tune held-out.mrg
-  treegauge learn sentences.txt --input brackets --ignore-brackets --nonterminals 4 > grammar.txt
-  treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text""",
-)
+@click.command(cls=Command, seldom=("tolerance", "threshold", "checkpoint", "device"))
 @click.argument("brackets", type=INPUT)
 @output_option("Output file; - prints the grammar as text.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
@@ -100,6 +89,15 @@ def command(
 
     No constituent of a parse may cross a bracket of BRACKETS; sentences may be bracketed fully, in part or not at all. After each
     step stderr shows the cross entropy in bits per word. A sentence without a compatible parse is left out and counted.
+
+    \b
+    Examples:
+      treegauge learn train.mrg -o learned.model --nonterminals 15 --max-length 15
+      treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200
+      treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200 --resume
+      treegauge learn train.mrg -o learned.model --max-length 15 --tune held-out.mrg
+      treegauge learn sentences.txt --input brackets --ignore-brackets --nonterminals 4 > grammar.txt
+      treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text
     """
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":

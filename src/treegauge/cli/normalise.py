@@ -21,16 +21,7 @@ from treegauge.tables import number_of
 from treegauge.trees import Treebank
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge normalise --steps traces,functions,redundant wsj/ -o clean.mrg
-  treegauge normalise --steps traces,root,unaries:joined,binarise:head:h=2:v=2 train.mrg -o binary.mrg
-  treegauge normalise --steps attach-punctuation,continuous:split tiger.xml -o tiger.mrg
-  treegauge normalise --undo --steps unaries:joined,binarise:head:h=2:v=2 parsed.mrg -o parsed.nary.mrg
-  treegauge normalise --steps 'punctuation:"$, $."' negra.mrg | less""",
-)
+@click.command(cls=Command)
 @click.argument("files", nargs=-1, type=INPUT, metavar="FILE...")
 @click.option(
     "--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...", help="Steps to apply, in this order; see --list."
@@ -54,6 +45,14 @@ def command(
     A sentence of which a step leaves nothing is written as the empty parse (), so that sentences keep their numbers; one that a
     filter rejects is left out. Both are counted on stderr, and so is what changes about crossing branches and punctuation.
     Exit code 4 if --on-error skipped or repaired trees.
+
+    \b
+    Examples:
+      treegauge normalise --steps traces,functions,redundant wsj/ -o clean.mrg
+      treegauge normalise --steps traces,root,unaries:joined,binarise:head:h=2:v=2 train.mrg -o binary.mrg
+      treegauge normalise --steps attach-punctuation,continuous:split tiger.xml -o tiger.mrg
+      treegauge normalise --undo --steps unaries:joined,binarise:head:h=2:v=2 parsed.mrg -o parsed.nary.mrg
+      treegauge normalise --steps 'punctuation:"$, $."' negra.mrg | less
     """
     if listing:
         click.echo("\n".join(_listing()))

@@ -37,16 +37,7 @@ _ITEM_BYTES = 1000
 """The memory that a constituent takes until it is printed."""
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  echo "I saw the man with the telescope ." | treegauge posteriors
-  echo "I saw the man with the telescope ." | treegauge posteriors --svg chart.svg
-  treegauge posteriors train.model sentence.txt --least 0.1 --format csv
-  treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
-  treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg""",
-)
+@click.command(cls=Command)
 @click.argument("grammar", type=INPUT, default=OWN)
 @click.argument("file", type=INPUT, default="-")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
@@ -82,6 +73,14 @@ def command(
 
     With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the grammar's
     own; with --calibration, how often constituents of each posterior are right.
+
+    \b
+    Examples:
+      echo "I saw the man with the telescope ." | treegauge posteriors
+      echo "I saw the man with the telescope ." | treegauge posteriors --svg chart.svg
+      treegauge posteriors train.model sentence.txt --least 0.1 --format csv
+      treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
+      treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg
     """
     latent = load_if_latent(grammar)
     given = None if latent is not None else load_grammar(grammar, start=start, renormalise=renormalise)

@@ -52,18 +52,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
         ctx.exit()
 
 
-@click.command(
-    cls=Command,
-    seldom=("structure", "grammar", "show_preset", "by_length", "seed", "rounds", "fail_over", "field"),
-    epilog="""\b
-Examples:
-  treegauge score gold.mrg parser.mrg
-  treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman --confidence
-  treegauge score gold/ parsed/ -p COLLINS.prm --breakdown labels,errors --examples 3
-  treegauge score gold.mrg induced.mrg -m induction:kim -m induction:tn-pcfg --cutoff 10
-  treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
-  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json -o score.json""",
-)
+@click.command(cls=Command, seldom=("structure", "grammar", "show_preset", "by_length", "seed", "rounds", "fail_over", "field"))
 @click.argument("gold", required=False, type=INPUT)
 @click.argument("tests", nargs=-1, type=INPUT, metavar="TEST...")
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
@@ -137,6 +126,15 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
     Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or sentences are missing or too many; 1
     if --fail-under or --fail-over failed.
+
+    \b
+    Examples:
+      treegauge score gold.mrg parser.mrg
+      treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman --confidence
+      treegauge score gold/ parsed/ -p COLLINS.prm --breakdown labels,errors --examples 3
+      treegauge score gold.mrg induced.mrg -m induction:kim -m induction:tn-pcfg --cutoff 10
+      treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
+      treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json -o score.json
     """
     from treegauge.presets import load_preset
 

@@ -37,22 +37,7 @@ if TYPE_CHECKING:
     from treegauge.learning.latent.latent_training import IterationReport, Trial
 
 
-@click.command(
-    cls=Command,
-    seldom=("checkpoint",),
-    epilog="""\b
-Examples:
-  treegauge train train.mrg -o parser.model --jobs 2
-  treegauge train train.mrg -o parser.model --quick
-  treegauge train train.mrg -o network.model --neural
-  treegauge train train.mrg -o network.model --neural --quick --device cpu --jobs 2
-  treegauge train train.mrg -o network.model --neural --embeddings glove.txt.gz
-  treegauge train train.mrg -o network.model --encoder bert-folder
-  treegauge train train.mrg -o parser.model --jobs 2 --resume
-  treegauge train --show parser.model --label NP
-  treegauge train --export parser.model --level 2 -o grammar.txt
-  treegauge parse parser.model sentences.txt -o out.mrg""",
-)
+@click.command(cls=Command, seldom=("checkpoint",))
 @click.argument("treebank", type=INPUT)
 @output_option("Output file of the model; with --show or --export, of the text.", default=None)
 @click.option("--neural", is_flag=True, help="Train a network (extra [torch]); best on a GPU.")
@@ -109,6 +94,19 @@ def command(
     How many rounds, how much smoothing and pruning, and lam are chosen on trees held out from TREEBANK; then the grammars are
     trained on all of it. A network is trained until its F1 on some of the trees no longer rises. stderr shows the log likelihood
     or the F1, and the time left. Parse with: treegauge parse MODEL.
+
+    \b
+    Examples:
+      treegauge train train.mrg -o parser.model --jobs 2
+      treegauge train train.mrg -o parser.model --quick
+      treegauge train train.mrg -o network.model --neural
+      treegauge train train.mrg -o network.model --neural --quick --device cpu --jobs 2
+      treegauge train train.mrg -o network.model --neural --embeddings glove.txt.gz
+      treegauge train train.mrg -o network.model --encoder bert-folder
+      treegauge train train.mrg -o parser.model --jobs 2 --resume
+      treegauge train --show parser.model --label NP
+      treegauge train --export parser.model --level 2 -o grammar.txt
+      treegauge parse parser.model sentences.txt -o out.mrg
     """
     if show and export:
         raise UsageError("--show and --export print different things: give one of them")

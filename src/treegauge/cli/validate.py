@@ -15,15 +15,7 @@ from treegauge.io.validation import FileReport, examine
 from treegauge.tables import number_of
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge validate train.mrg dev.mrg
-  treegauge validate --max 5 parser-output.txt --lines
-  treegauge validate --encoding latin-1 --attach-punctuation negra.export
-  zcat huge.mrg.gz | treegauge validate -""",
-)
+@click.command(cls=Command)
 @click.argument("files", nargs=-1, type=INPUT, metavar="FILE...")
 @click.option(
     "--max",
@@ -46,6 +38,13 @@ def command(files: tuple[str, ...], most: int, notes: bool, form: str, options: 
     Exit code 3 if there are any. Notes point out what is odd but not wrong: empty parses, words without tags, nodes without words,
     several trees on a line, an encoding that was found, and files that should be read with --treebank. Memory does not grow with
     the input, with or without --stream.
+
+    \b
+    Examples:
+      treegauge validate train.mrg dev.mrg
+      treegauge validate --max 5 parser-output.txt --lines
+      treegauge validate --encoding latin-1 --attach-punctuation negra.export
+      zcat huge.mrg.gz | treegauge validate -
     """
     with sources_with_progress(files, "validating") as sources:
         reports = [examine(source, options, most) for source in sources]
