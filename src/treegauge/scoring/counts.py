@@ -11,7 +11,6 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,19 +22,17 @@ from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.engines import IN_PROCESS, SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
-from treegauge.metrics.metric import BitSets, ExactSum, Metric, Rows
+from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import EvalbFile, Preset
 from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Request, Trees, no_progress
-from treegauge.scoring.result import SentencePlaces, Sentences, join_blocks
+from treegauge.scoring.result import Sentences, join_blocks
 from treegauge.tables import number_of
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from treegauge.metrics.breakdowns import Breakdown
 
 
@@ -59,7 +56,7 @@ class MetricCounts:
         self.index: list[Int64] = []
         self.length: list[Int64] = []
         self.status: list[Int64] = []
-        self.reproduced: list[BitSets] = []
+        self.reproduced: list[Rows] = []
 
     def add(self, rows: Rows, index: Int64, length: Int64) -> None:
         """Add the rows of some sentences, given their lengths."""
@@ -69,14 +66,14 @@ class MetricCounts:
         self.n_total += len(rows)
         self.n_short += int(is_short.sum())
 
-    def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: BitSets | Rows | None) -> None:
+    def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: Rows | None) -> None:
         """Keep rows; ``length`` and ``status`` are of all gold sentences of the block."""
         self.rows.append(_narrow(rows))
         self.index.append(index)
         self.length.append(length)
         self.status.append(status)
         if reproduced is not None:
-            self.reproduced.append(BitSets.of(reproduced))
+            self.reproduced.append(reproduced)
 
     def sentences(self, places: Sequence[str], evalb_status: Sequence[Int64] = ()) -> Sentences:
         """The rows that were kept, with the place of each gold sentence and, if EVALB was asked, its status of each."""
@@ -87,7 +84,7 @@ class MetricCounts:
             status=join_blocks(self.status),
             places=places,
             evalb=join_blocks(evalb_status) if evalb_status else None,
-            bits=BitSets.concatenate(self.reproduced) if self.reproduced else None,
+            reproduced=np.concatenate(self.reproduced) if self.reproduced else None,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -138,7 +135,7 @@ class SystemCounts:
         self.gold: list[Treebank] = []
         self.test: list[Treebank] = []
         self.partner: list[Int64] = []
-        self.places = SentencePlaces()
+        self.places: list[str] = []
         self.breakdowns: dict[str, Breakdown] = {}
         file = _evalb_file(request)
         self.evalb = None if file is None else EvalbOutcome(file.name, max_error=file.parameters.max_error)
@@ -185,7 +182,7 @@ class SystemCounts:
         if self.request.keep and self.request.trees:
             self._keep_trees(gold, test, pairs, first)
         if self.request.keep and self.request.places:
-            self.places.add(gold)
+            self.places += gold.places(first)
 
     def _keep_trees(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
         """Keep the trees of a block that begins at gold sentence ``first``, or those of them that the request wants."""
@@ -305,7 +302,7 @@ class SystemCounts:
             ours.merge(theirs)
         self.gold += other.gold
         self.test += other.test
-        self.places.merge(other.places)
+        self.places += other.places
         self.evalb_status += other.evalb_status
         for name, counted in other.breakdowns.items():
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
@@ -359,54 +356,26 @@ class HashedCounts(NamedTuple):
     digests: tuple[str, str]
 
 
-_WORTH_A_THREAD = 1 << 18
-"""The number of words in a block from which on it is worth starting a thread to hash it."""
-
-
 class Hasher:
-    """The hashes of gold and test; those of large files are computed in a thread while sentences are scored."""
+    """The hashes of gold and test."""
 
     def __init__(self) -> None:
-        self._pool: ThreadPoolExecutor | None = None
         self._hashes = TreebankHash(), TreebankHash()
-        self._jobs: list[Future[None]] = []
-
-    def __enter__(self) -> Hasher:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
 
     def add(self, gold: Treebank, test: Treebank) -> None:
         """Add a block of both sides."""
-        if self._pool is None:
-            if gold.n_tokens + test.n_tokens < _WORTH_A_THREAD:
-                for digest, block in zip(self._hashes, (gold, test), strict=True):
-                    digest.update(block)
-                return
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(1)
-        self._jobs += [self._pool.submit(digest.update, block) for digest, block in zip(self._hashes, (gold, test), strict=True)]
-
-    def _wait(self) -> None:
-        for job in self._jobs:
-            job.result()
-        self._jobs.clear()
+        for digest, block in zip(self._hashes, (gold, test), strict=True):
+            digest.update(block)
 
     def mark(self) -> tuple[TreebankHash, TreebankHash]:
         """Both hashes as they are now, to return to."""
-        self._wait()
         return self._hashes[0].copy(), self._hashes[1].copy()
 
     def go_back(self, marks: tuple[TreebankHash, TreebankHash]) -> None:
-        self._wait()
         self._hashes = marks[0].copy(), marks[1].copy()
 
     def digests(self) -> tuple[str, str]:
         """The hashes of gold and test."""
-        self._wait()
         return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
 
 

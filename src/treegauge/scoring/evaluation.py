@@ -326,8 +326,8 @@ def count_systems(gold: TreebankLike, systems: Mapping[Any, TreebankLike], reque
 def _count_trees(files: Sequence[tuple[Trees, Trees]], request: Request) -> HashedCounts:
     """The counts of all files of a system, and their hashes; the files are closed."""
     try:
-        with Hasher() as hasher:
-            return HashedCounts(count_files(files, request, hasher), hasher.digests())
+        hasher = Hasher()
+        return HashedCounts(count_files(files, request, hasher), hasher.digests())
     finally:
         for sides in files:
             for side in sides:

@@ -6,22 +6,19 @@ import importlib
 import json
 import math
 import os
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import accumulate, chain, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from treegauge.alignment.notes import REMARKS, Note, misfits, with_advice
 from treegauge.errors import UsageError
-from treegauge.metrics.metric import BitSets, Metric, Rows
+from treegauge.metrics.metric import Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, number_of, over_runs, plain
-from treegauge.trees.treebank import Int64, Origin, Treebank, named_place
+from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
@@ -41,7 +38,7 @@ class Sentences:
 
     ``index`` has the number (from 0) of each row's gold sentence. For every gold sentence, scored or not, there are ``length``,
     ``status`` (0 scored, 1 does not match, 2 no parse), ``places`` (where it was read) and, if EVALB was asked, ``evalb``, its
-    status of the sentence (0 scored, 1 error, 2 no parse, -1 no line). ``reproduced`` (as sets of ``bits``) belongs to the rows,
+    status of the sentence (0 scored, 1 error, 2 no parse, -1 no line). ``reproduced`` belongs to the rows,
     see :meth:`treegauge.metrics.metric.Metric.reproduced`.
     """
 
@@ -51,66 +48,7 @@ class Sentences:
     status: Int64
     places: Sequence[str]
     evalb: Int64 | None = None
-    bits: BitSets | None = None
-
-    @cached_property
-    def reproduced(self) -> Rows | None:
-        return None if self.bits is None else self.bits.integers()
-
-
-class SentencePlaces(Sequence[str]):
-    """The place of each sentence, made only when it is asked for."""
-
-    def __init__(self) -> None:
-        self._origins: list[Origin] = []
-        self._ends: list[int] | None = None
-
-    def add(self, bank: Treebank) -> None:
-        """Add the sentences of a block."""
-        self._origins += bank.origins or (Origin("", np.zeros(len(bank), dtype=np.int64)),)
-        self._ends = None
-
-    def merge(self, other: SentencePlaces) -> None:
-        """Add the sentences that follow."""
-        self._origins += other._origins
-        self._ends = None
-
-    def _files(self) -> tuple[list[Origin], list[int]]:
-        """Each file once, and the number of sentences up to its end."""
-        if self._ends is None:
-            grouped = groupby((origin for origin in self._origins if len(origin.line)), lambda one: (one.path, one.ids is None))
-            self._origins = [_join_origins(path, list(group)) for (path, _), group in grouped]
-            self._ends = list(accumulate(len(origin.line) for origin in self._origins))
-        return self._origins, self._ends
-
-    def is_same(self, other: SentencePlaces) -> bool:
-        """Whether all sentences have the same places, which need not be spelt out for that."""
-        (ours, our_ends), (theirs, their_ends) = self._files(), other._files()
-        pairs = zip(ours, theirs, strict=False)
-        same = ((a.path, a.ids) == (b.path, b.ids) and np.array_equal(a.line, b.line) for a, b in pairs)
-        return self is other or (our_ends == their_ends and all(same))
-
-    def __len__(self) -> int:
-        return sum(len(origin.line) for origin in self._origins)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        numbers = range(len(self))[index]
-        if isinstance(numbers, range):
-            return [self[number] for number in numbers]
-        files, ends = self._files()
-        file = bisect_right(ends, numbers)
-        number = numbers - (ends[file - 1] if file else 0)
-        path, line, ids = files[file].path, int(files[file].line[number]), files[file].ids
-        return named_place(path, line, None if ids is None else ids[number]) if line else f"tree {numbers + 1}"
-
-
-def _join_origins(path: str, origins: Sequence[Origin]) -> Origin:
-    ids = [origin.ids for origin in origins if origin.ids is not None]
-    return Origin(path, join_blocks([origin.line for origin in origins]), tuple(chain(*ids)) if ids else None)
+    reproduced: Rows | None = None
 
 
 @dataclass(frozen=True)

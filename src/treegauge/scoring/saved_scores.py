@@ -24,7 +24,7 @@ from treegauge.errors import FormatError, refusing_damage
 from treegauge.io.archive import array_of, file_content, refuse_bomb
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.fragments import BySize
-from treegauge.metrics.metric import BitSets, Metric, Rows
+from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.result import (
@@ -34,7 +34,6 @@ from treegauge.scoring.result import (
     IntervalOptions,
     Part,
     Result,
-    SentencePlaces,
     Sentences,
     result_to_dict,
 )
@@ -50,13 +49,13 @@ _PLAIN_BYTES, _MOST_RATIO = 1 << 28, 300
 def save_scores(results: Sequence[Result], path: str) -> None:
     """Write results with their rows to a file."""
     documents: list[dict[str, Any]] = []
-    places: list[Sequence[str]] = []
+    places: list[list[str]] = []
     for result in results:
-        of_result = result.scored_sentences.places
-        number = next((number for number, known in enumerate(places) if _are_same(known, of_result)), len(places))
+        of_result = list(result.scored_sentences.places)
+        number = places.index(of_result) if of_result in places else len(places)
         places += [of_result] if number == len(places) else []
         documents.append({**result_to_dict(result), "places": number})
-    document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": list(map(list, places))}
+    document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": places}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False)
@@ -67,12 +66,6 @@ def save_scores(results: Sequence[Result], path: str) -> None:
                 np.save(content, array, allow_pickle=False)
                 _write_member(file, f"{number}.{name}.npy", content.getvalue())
     write_chunks([buffer.getvalue()], path)
-
-
-def _are_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    if isinstance(ours, SentencePlaces) and isinstance(theirs, SentencePlaces):
-        return ours.is_same(theirs)
-    return list(ours) == list(theirs)
 
 
 def _write_member(file: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -89,7 +82,8 @@ def _arrays(sentences: Sentences) -> dict[str, NDArray[Any]]:
     arrays = {"rows": sentences.rows} if is_plain else _with_prefix("rows", integers_to_arrays(sentences.rows))
     arrays |= {"index": sentences.index, "length": sentences.length, "status": sentences.status}
     arrays |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
-    return arrays | ({} if sentences.bits is None else _with_prefix("reproduced", integers_to_arrays(sentences.bits.integers())))
+    reproduced = sentences.reproduced
+    return arrays | ({} if reproduced is None else _with_prefix("reproduced", integers_to_arrays(reproduced)))
 
 
 def _with_prefix(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -153,7 +147,7 @@ def _result(file: zipfile.ZipFile, number: int, data: dict[str, Any], places: li
         parts = ("shape", "cells", "sizes", "bytes")
         return {part: array(f"{name}.{part}") for part in parts} if f"{number}.{name}.shape.npy" in names else None
 
-    of_objects, bits = integers("rows"), integers("reproduced")
+    of_objects, reproduced = integers("rows"), integers("reproduced")
     sentences = Sentences(
         rows=array("rows") if of_objects is None else integers_from_arrays(of_objects),
         index=array("index").astype(np.int64),
@@ -161,7 +155,7 @@ def _result(file: zipfile.ZipFile, number: int, data: dict[str, Any], places: li
         status=array("status").astype(np.int64),
         places=places[int(data["places"])],
         evalb=array("evalb").astype(np.int64) if f"{number}.evalb.npy" in names else None,
-        bits=None if bits is None else BitSets(bits["sizes"].astype(np.int32), bits["bytes"]),
+        reproduced=None if reproduced is None else integers_from_arrays(reproduced),
     )
     _check_lengths(sentences)
     return replace(result_from_dict(data), sentences=sentences)
@@ -173,8 +167,7 @@ def _check_lengths(sentences: Sentences) -> None:
         raise ValueError(f"rows of shape {rows.shape} and type {rows.dtype}")
     if len(rows) != n_rows or {len(sentences.length), len(sentences.status)} != {n_gold}:
         raise ValueError("arrays of unequal length")
-    bits = sentences.bits
-    if bits is not None and (len(bits), int(bits.sizes.sum(dtype=np.int64))) != (n_rows, len(bits.content)):
+    if sentences.reproduced is not None and len(sentences.reproduced) != n_rows:
         raise ValueError("sets of bits of another length than the rows")
 
 
@@ -182,6 +175,8 @@ def integers_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Rows:
     """The array that :func:`integers_to_arrays` stored."""
     shape, cells, sizes = arrays["shape"], arrays["cells"], arrays["sizes"]
     packed = arrays["bytes"].tobytes()
+    if int(sizes.sum(dtype=np.int64)) != len(packed):
+        raise ValueError("bytes of another length than the integers")
     ends: list[int] = np.cumsum(sizes).tolist()
     integers = [int.from_bytes(packed[end - size : end], "little") for end, size in zip(ends, sizes.tolist(), strict=True)]
     values = np.empty(len(cells), dtype=object)

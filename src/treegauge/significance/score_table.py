@@ -8,14 +8,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, reduce
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.metrics.hogenhout import crossing_histogram, rows_of_bits
-from treegauge.metrics.metric import BitSets, Floats, Metric, Rates, Rows, total_of
+from treegauge.metrics.metric import Floats, Metric, Rates, Rows, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
 from treegauge.scoring.result import Result
@@ -174,11 +174,11 @@ class ScoreTable:
         found = [(result.scored_sentences.rows, self._places(result)) for result in self.results(metric)]
         return [rows if places is None else rows[places] for rows, places in found]
 
-    def reproduced(self, metric: str) -> list[BitSets] | None:
+    def reproduced(self, metric: str) -> list[Rows] | None:
         """The treebank brackets of the common sentences that each system reproduced; None if they were not kept."""
-        found: list[BitSets] = []
+        found: list[Rows] = []
         for result in self.results(metric):
-            bits, places = result.scored_sentences.bits, self._places(result)
+            bits, places = result.scored_sentences.reproduced, self._places(result)
             if bits is None:
                 return None
             found.append(bits if places is None else bits[places])
@@ -478,10 +478,7 @@ class _SentenceTests:
         return Documents(self.n_documents, min(defined), max(defined))
 
 
-Kept = TypeVar("Kept", Rows, BitSets)
-
-
-def _of_sentences(kept: Kept, sentences: Int64) -> Kept:
+def _of_sentences(kept: Rows, sentences: Int64) -> Rows:
     """The rows or sets of some of the sentences."""
     return kept if len(sentences) == len(kept) else kept[sentences]
 
@@ -506,7 +503,7 @@ def _mean_rates(paired: PairedColumns, runs: Sequence[int], names: Sequence[Name
         yield blocks[0] if len(blocks) == 1 else np.mean(blocks, axis=0)
 
 
-def _cells(sets: Sequence[BitSets], brackets: Sequence[Rows]) -> Cells:
+def _cells(sets: Sequence[Rows], brackets: Sequence[Rows]) -> Cells:
     """YY, YN, NY and NN of all sentences, given the brackets that each system reproduced and the numbers of brackets (TTB)."""
     if not np.array_equal(brackets[0], brackets[1]):
         raise MismatchError("the two systems were not scored against the same treebank brackets")

@@ -342,6 +342,11 @@ class Treebank(Sequence[Tree]):
         """The place of a tree: ``file:line``, or ``tree N`` for one that was not read from a file."""
         return place_of(self.origins, self._position(index))
 
+    def places(self, first: int = 0) -> list[str]:
+        """The places of all trees; ``first`` is the number of trees before those that were not read from a file."""
+        found = [origin.place(i) if origin.line[i] else "" for origin in self.origins for i in range(len(origin.line))]
+        return [place or f"tree {first + number}" for number, place in enumerate(found or [""] * len(self), 1)]
+
     def problems(self) -> dict[int, Problem]:
         """The problems of the trees that could not be read or had to be repaired, by the number of the tree."""
         found: dict[int, Problem] = {}

@@ -54,7 +54,7 @@ from treegauge.metrics.hogenhout.items import (
     inherits_match,
     preset_keeping,
 )
-from treegauge.metrics.metric import BitSets, Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64, Mask
 
@@ -209,12 +209,12 @@ class Hogenhout(Metric):
         columns += [test.per_sentence(mask & in_test) for mask in of_test]
         return columns + [gold.per_sentence(mask & in_gold) for mask in of_gold]
 
-    def reproduced(self, pair: Pair) -> BitSets:
+    def reproduced(self, pair: Pair) -> Rows:
         """The treebank brackets that were reproduced; bit i is the i-th of the TTB brackets that count, in the tree's order."""
         items = self._items(pair)
         counted = items.gold.labelled(self.structure)
         sentence = items.gold.brackets.sentence[counted]
-        return BitSets.of_masks(self._is_reproduced(pair, items)[counted], np.bincount(sentence, minlength=len(pair)))
+        return bits_of(self._is_reproduced(pair, items)[counted], np.bincount(sentence, minlength=len(pair)))
 
     def _is_reproduced(self, pair: Pair, items: Items) -> Mask:
         return items.reproduced
@@ -321,14 +321,27 @@ def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout 
     return rows_of_bits(metrics[0].reproduced(a), metrics[1].reproduced(b), ours.tolist())
 
 
-def rows_of_bits(a: BitSets | Rows, b: BitSets | Rows, brackets: Sequence[int] | Int64) -> Int64:
+def bits_of(mask: Mask, counts: Int64) -> Rows:
+    """A Python integer for each sentence, whose bit i is item i of the mask, given the number of items of each sentence.
+
+    >>> bits_of(np.array([True, False, True, True]), np.array([3, 0, 1])).tolist()
+    [5, 0, 1]
+    """
+    sets = np.zeros(len(counts), dtype=object)
+    items = np.flatnonzero(mask)
+    sentence = np.repeat(np.arange(len(counts)), counts)[items]
+    for number, bit in zip(sentence.tolist(), (items - (np.cumsum(counts) - counts)[sentence]).tolist(), strict=True):
+        sets[number] |= 1 << bit
+    return sets
+
+
+def rows_of_bits(a: Rows, b: Rows, brackets: Sequence[int] | Int64) -> Int64:
     """YY, YN, NY, NN of each sentence, from its number of brackets (TTB) and those that two systems reproduced.
 
     >>> rows_of_bits(np.array([0b0011], object), np.array([0b1111], object), [4]).tolist()
     [[2, 0, 2, 0]]
     """
-    ours, theirs = BitSets.of(a), BitSets.of(b)
-    both, of_a, of_b = ours.shared(theirs), ours.counts(), theirs.counts()
+    both, of_a, of_b = (np.array([bits.bit_count() for bits in sets], dtype=np.int64) for sets in (a & b, a, b))
     return np.stack([both, of_a - both, of_b - both, np.asarray(brackets, dtype=np.int64) - of_a - of_b + both], axis=1)
 
 
