@@ -225,7 +225,7 @@ def test_a_corrected_file_differs_only_in_the_corrected_brackets(tmp_path: Path,
     assert list(patch_of([same])) == []
 
 
-@pytest.mark.parametrize("command", [["git", "apply", "--whitespace=nowarn"], ["patch", "-p1", "--binary", "-i"]])
+@pytest.mark.parametrize("command", [["git", "apply", "--whitespace=nowarn"], ["patch", "-p1", "-i"]])
 @pytest.mark.parametrize("end", ["", "\r\n"], ids=["no newline at the end", "newline"])
 def test_patches_apply(command: list[str], end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which(command[0]) is None:

@@ -47,7 +47,10 @@ def test_whose_tree_holds(check: Check) -> None:
     anna = said(check, number, "rejected", "anna", correction=True, correct_tree=EDITED)
     ben = said(check, number, "rejected", "ben", correction=True, correct_tree=OTHER)
     assert corrected(check, anna) == (EDITED, ())
-    assert corrected(check, anna, said(check, number, "accepted", "ben"))[0] == GOLD, "half of the annotators are not most of them"
+    tree, refused = corrected(check, anna, said(check, number, "accepted", "ben"))
+    assert tree == GOLD, "half of the annotators are not most of them"
+    assert "1 of 2 annotators edited the tree" in refused[0]
+    assert "differently" not in refused[0], "only one of them edited it"
     tree, refused = corrected(check, anna, ben)
     assert tree == GOLD
     assert "differently" in refused[0]

@@ -628,6 +628,37 @@ def test_what_is_answered_without_a_connection_is_sent_later(chromium: Any, chec
         anna.close()
 
 
+def test_answers_on_their_way_outlive_a_reload_and_can_be_undone(chromium: Any, by_sentence: Check, store: Store) -> None:
+    check = by_sentence
+    unit = next(unit for unit in check.units if len(unit) > 2)
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, link_of(links))
+        anna.page.goto(anna.link + f"?question={check.questions[unit[0]].key}")
+        anna.page.wait_for_load_state("networkidle")
+        anna.page.route("**/judge*", lambda route: route.abort())
+        anna.press("Shift+R")
+        assert f"{len(unit)} answers are not stored yet" in anna.page.inner_text("#last")
+        anna.page.reload()
+        anna.page.wait_for_selector(".last.pending")
+        assert verdicts(store) == []
+        anna.page.unroute("**/judge*")
+        anna.wait_until_stored()
+        assert verdicts(store) == ["rejected"] * len(unit)
+        at = anna.key
+        anna.page.wait_for_load_state("networkidle")
+        anna.page.route("**/judge*", lambda route: route.abort())
+        anna.press("a", "z")
+        anna.page.wait_for_selector(f"article[data-key='{at}'][data-ready]")
+        anna.page.unroute("**/judge*")
+        anna.wait_until_stored()
+        assert anna.key == at
+        anna.answer("u")
+        anna.close()
+    current = {one.bracket.key: one.verdict for one in store.since(0) if one.verdict != "withdrawn"}
+    assert current[at] == "unsure"
+    assert len(current) == len(unit) + 1
+
+
 def test_an_answer_that_is_refused_is_said_and_asked_again(chromium: Any, check: Check, store: Store) -> None:
     with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
         anna = BrowserPerson(chromium, link_of(links))
