@@ -245,10 +245,12 @@ def test_errors_say_what_is_wrong() -> None:
         good.argmax("viterbi", lam=1)
     with pytest.raises(UsageError, match="shape"):
         good.argmax("general", weights=[[1.0]])
-    with pytest.raises(UsageError, match="needs the option 'weights'"):
+    with pytest.raises(UsageError, match="needs weights="):
         good.argmax("general")
     with pytest.raises(UnknownName, match="did you mean 'parseval'"):
         good.argmax("mbr:parsval")
+    with pytest.raises(UsageError, match="objective mbr needs a metric after a colon: mbr:parseval"):
+        good.argmax("mbr")
 
 
 def test_every_objective_is_described() -> None:

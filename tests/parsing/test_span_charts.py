@@ -412,7 +412,7 @@ def test_large_scores_neither_overflow_nor_underflow() -> None:
         (np.zeros((2, 2, 4)), {"objective": "max-rule"}, "needs a model of treegauge train"),
         (np.zeros((2, 2, 4)), {"objective": "viterbi", "lam": 0.5}, "viterbi takes no option 'lam'"),
         (np.zeros((2, 2, 4)), {"objective": "labelled-precision-recall", "lam": math.nan}, "lam must be a finite number"),
-        (np.zeros((2, 2, 4)), {"objective": "general"}, "general needs the option 'weights'"),
+        (np.zeros((2, 2, 4)), {"objective": "general"}, "general needs weights="),
         (np.zeros((2, 2, 4)), {"temperature": 0.0}, "temperature must be a number above 0"),
         (np.zeros((2, 2, 4)), {"root": "S"}, "root says whether"),
         (np.zeros((2, 2, 4)), {"required": [(0, 3)]}, "not within 2 words"),

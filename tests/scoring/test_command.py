@@ -20,6 +20,8 @@ from treegauge import Result, Scores, Signature, metric_names
 from treegauge.cli import main
 from treegauge.cli.score import BREAKDOWN_NAMES
 from treegauge.metrics.breakdowns import BREAKDOWNS
+from treegauge.parsing.objectives import OBJECTIVES
+from treegauge.reports.explanations import ALSO_OBJECTIVES, explanation
 
 GOLD = """\
 (TOP (S (NP (DT The) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT a) (NN mat)))) (. .)))
@@ -390,6 +392,15 @@ def test_explain_and_cite(files: Path) -> None:
         assert explained.returncode == 0
         assert "An example:" in explained.stdout
         assert ":`" not in explained.stdout
+    assert set(ALSO_OBJECTIVES) == {*metric_names()} & {*OBJECTIVES}
+    for objective in OBJECTIVES:
+        said = explanation(objective)
+        assert f"{objective}, a decoding objective: maximises {OBJECTIVES[objective].maximises}\n" in said
+        assert f"--objective {objective}" in said
+        assert (":`" in said or "``" in said) is False
+    assert call(files, "explain", "labeled-recall").stdout == f"{explanation('labelled-recall')}\n"
+    assert "H is the mean of -lg P(E_c | c)" in call(files, "explain", "chunk-entropy").stdout
+    assert "unknown metric or objective 'nonsense'; valid: bracketed-recall" in call(files, "explain", "nonsense").stderr
     cited = call(files, "cite", *metric_names(), "evalb", "pereira1992")
     assert cited.stdout.count("@") == len(set(cited.stdout.split("@")[1:]))
     assert "@inproceedings{black1991," in cited.stdout

@@ -29,7 +29,7 @@ COMMANDS: dict[str, str] = {
     "report": "Write a report on parsers as one HTML page.",
     "diff": "Draw where one parser's trees, or two parsers', differ from the treebank's.",
     "check": "Annotate brackets in the browser.",
-    "explain": "Explain what a metric measures.",
+    "explain": "Explain what a metric measures or an objective maximises.",
     "explain-difference": "Find the options that make two scores differ, and the effect of each.",
     "cite": "Print BibTeX for the paper behind a metric.",
     "treebanks": "List the treebanks whose style of files is known, with an example each.",

@@ -1,4 +1,4 @@
-"""``treegauge explain``, ``cite`` and ``treebanks``: a metric with an example, its paper as BibTeX, and the styles of treebanks."""
+"""``treegauge explain``, ``cite`` and ``treebanks``: metrics and objectives, papers as BibTeX, and the styles of treebanks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from treegauge.cli._group import Command
 
 
 @click.command(cls=Command)
-@click.argument("metric", metavar="METRIC")
-def command(metric: str) -> None:
-    """Explain what METRIC measures: its definition, an example, its counts, rates, options and paper.
+@click.argument("name", metavar="NAME")
+def command(name: str) -> None:
+    """Explain what the metric NAME measures: its definition, an example, its counts, rates, options and paper; or what the
+    decoding objective NAME maximises; or chunk-entropy.
 
     \b
     Example: treegauge explain goodman:pre
     """
     from treegauge.reports.explanations import explanation
 
-    click.echo(explanation(metric))
+    click.echo(explanation(name))
 
 
 @click.command(cls=Command)

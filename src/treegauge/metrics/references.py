@@ -64,8 +64,8 @@ REFERENCES: dict[str, Reference] = {reference.key: reference for reference in _r
 
 _MORE = {"parseval": ("sekine1997evalb",), "induction": ("yang2021",)}
 """Further references of a metric."""
-_OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",)}
-"""The references of EVALB and of the breakdown by kind of error."""
+_OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",), "chunk-entropy": ("abney1993",)}
+"""The references of EVALB, of the breakdown by kind of error, and of the entropy of chunks."""
 
 
 def references_of(name: str) -> list[Reference]:

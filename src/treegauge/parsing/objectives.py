@@ -73,6 +73,8 @@ def check_objective(
     found, given = OBJECTIVES[name], dict(options)
     if metric:
         given["score"] = MetricRate(metric, given.pop("preset", None))
+    if name == "mbr" and "score" not in given:
+        raise UsageError(f"objective {objective} needs a metric after a colon: mbr:parseval, mbr:parseval.recall ...")
     _check_options(name, found.decode, given)
     if found.needs and found.needs not in gives:
         raise UsageError(f"objective {name} {NEEDS[found.needs]}")
@@ -85,7 +87,7 @@ def _check_options(name: str, decode: Callable[..., Best], given: Mapping[str, A
     wrong = [option for option in given if option not in takes]
     needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
     if wrong or needed:
-        what = f"takes no option {wrong[0]!r}" if wrong else f"needs the option {needed[0]!r}"
+        what = f"takes no option {wrong[0]!r}" if wrong else f"needs {needed[0]}=..."
         raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
     for option, value in given.items():
         if isinstance(value, Real) and not math.isfinite(value):

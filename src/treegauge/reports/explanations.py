@@ -1,4 +1,5 @@
-"""Explanations of metrics, from their docstrings, and of the figures and tables of a report, with the definitions behind them."""
+"""Explanations of metrics and decoding objectives, from their docstrings, and of the figures and tables of a report, with the
+definitions behind them."""
 
 from __future__ import annotations
 
@@ -10,19 +11,57 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.references import references_of
-from treegauge.metrics.registry import find_metric
+from treegauge.metrics.registry import METRICS, find_metric
 from treegauge.scoring.evaluation import score
+from treegauge.tables import british
 
 _GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))"
 _TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN mat))))"
 
 
+ALSO_OBJECTIVES = ("frames", "parent-child")
+"""The metrics that are decoding objectives, too."""
+CHUNK_ENTROPY = "chunk-entropy"
+
+
 def explanation(name: str) -> str:
-    """The definition of a metric in plain text, with an example scored by it."""
-    metric = find_metric(name)
-    return "\n".join(_lines(name, metric))
+    """The definition of a metric in plain text, with an example scored by it; or that of a decoding objective, or of the entropy
+    of recognising chunks."""
+    base = british(name).partition(":")[0]
+    if base in METRICS:
+        lines = [*_lines(name, find_metric(name)), *(["", *_objective_lines(base)] if base in ALSO_OBJECTIVES else [])]
+    elif name == CHUNK_ENTROPY:
+        from treegauge.chunks import entropy
+
+        lines = [f"{name}: bits by which treegauge chunks entropy scores chunkers", "", _plain(inspect.getdoc(entropy) or "")]
+        lines += ["", f"Papers: {'; '.join(map(str, references_of(name)))}"]
+    else:
+        lines = list(_objective_lines(base))
+    return "\n".join(lines)
+
+
+def _objective_lines(name: str) -> Iterator[str]:
+    from treegauge.parsing.objectives import OBJECTIVES  # which loads Numba, where that is installed
+
+    if name not in OBJECTIVES:
+        raise UnknownName("metric or objective", name, {*METRICS, *OBJECTIVES, CHUNK_ENTROPY})
+    objective = OBJECTIVES[name]
+    yield f"{name}, a decoding objective: maximises {objective.maximises}"
+    yield f"among {'the parses of the grammar' if objective.licensed else 'all trees over the words'}"
+    yield ""
+    yield _plain((inspect.getdoc(objective.decode) or "").partition(">>>")[0].rstrip())
+    yield ""
+    options = [p for p in inspect.signature(objective.decode).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    if name == "mbr":
+        yield "The metric follows a colon, as in mbr:parseval or mbr:parseval.recall."
+    elif options:
+        listed = [p.name if p.default in (None, p.empty) else f"{p.name}={p.default}" for p in options]
+        yield f"Options: {', '.join(listed)}"
+    yield f"Use: treegauge parse MODEL --objective {name}{':METRIC' if name == 'mbr' else ''}"
+    yield f"Paper: {objective.source}"
 
 
 def _lines(name: str, metric: Metric) -> Iterator[str]:
