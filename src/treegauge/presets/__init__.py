@@ -81,7 +81,7 @@ class Preset:
     empty_brackets: bool = False
     delete_words: frozenset[str] = frozenset()
     delete_root_preterminals: bool = False
-    function_before: str | None = None
+    function_before: str = ""
     ignored: tuple[str, ...] = ()
     parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
 
@@ -118,9 +118,9 @@ class Preset:
     def options(self) -> dict[str, Any]:
         """Every setting as plain data, for signatures."""
         return {
-            item.name: sorted(cast("frozenset[str]", value)) if isinstance(value, frozenset) else value
+            item.name: sorted(cast("frozenset[str]", value)) if isinstance(value := getattr(self, item.name), frozenset) else value
             for item in fields(self)
-            if item.name not in _NOT_SETTINGS and (value := getattr(self, item.name)) is not None
+            if item.name not in _NOT_SETTINGS
         }
 
 
@@ -182,7 +182,7 @@ def for_treebank(preset: Preset, treebank: str) -> Preset:
         delete_tags=also(preset.delete_tags, "punctuation", "traces"),
         delete_labels=also(preset.delete_labels, "roots"),
         delete_tags_for_length=also(preset.delete_tags_for_length, "punctuation", "traces"),
-        function_before=(other.function_mark if preset.cut_labels_at else None) or preset.function_before,
+        function_before=(other.function_mark if preset.cut_labels_at else "") or preset.function_before,
         parameters=preset.parameters if treebank == "ptb" else None,
     )
 
