@@ -274,6 +274,7 @@ def test_an_unclosed_tree_ends_where_a_comment_or_the_next_tree_begins() -> None
         bank = read(source, styled("floresta", on_error=policy))
         assert [str(tree) for tree in bank][1:] == [second, "(UTT+n Fim)"]
         (problem,) = bank.problems().values()
+        assert problem.reason == "opening bracket that is never closed; a comment follows on line 16"
         assert (problem.text, problem.repairs) == {
             "skip": (b"(UTT+prop Lisboa", ()),
             "close": (b"", ("closing-added",)),

@@ -287,7 +287,8 @@ def _put_together(text: bytes, pieces: Sequence[_TextPiece], path: str, place: T
             continue
         parts.append(text[done : piece.start])
         size += len(parts[-1])
-        at, follows = place.after(text[: piece.start]), b"" if options.lines or piece.end == len(text) else b"("
+        at, follows = place.after(text[: piece.start]), b"" if options.lines else text[piece.end : piece.end + 1]
+        follows = options.comment.encode() if follows == b" " else follows  # comments were overwritten by blanks
         mended, problem = _mend_piece(text[piece.start : piece.end], path, at, options, follows)
         marks.append(size + len(mended) - len(mended.lstrip()))
         found.append(problem)

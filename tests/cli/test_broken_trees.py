@@ -1,0 +1,94 @@
+"""Broken trees of a treebank do not stop a command that was told so, and what was written and left out adds up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from treegauge.cli import main
+
+GOOD = ["(S (NP (N Ana)) (VP (V dorme)))", "(S (NP (N chá)) (VP (V ferve)))", "(S (NP (N Rui)) (VP (V lê)))"]
+UNCLOSED, SURPLUS, OUTSIDE = "(S (NP (N pão)) (VP (V falta))", "(S (NP (N sol)) (VP (V põe))))", "nota à margem"
+TREES = [GOOD[0], UNCLOSED, GOOD[1], OUTSIDE, GOOD[2], SURPLUS]
+PLACES = ["x.ptb:2:1", "x.ptb:4:1", "x.ptb:6:30"]
+REPAIRED = {UNCLOSED: UNCLOSED + ")", SURPLUS: SURPLUS[:-1]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "x.ptb").write_text("\n".join(TREES) + "\n", "latin-1")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    """The exit code of a command, and the lines of its messages."""
+    with pytest.raises(SystemExit) as end:
+        main(line.split())
+    return int(end.value.code or 0), capsys.readouterr().err.splitlines()
+
+
+def words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"[^\s()]+(?=[\s)]|$)", re.sub(r"\([^\s()]*", "", text)))
+
+
+@pytest.mark.parametrize("drop", [False, True])
+@pytest.mark.parametrize("how", ["skip", "repair"])
+@pytest.mark.parametrize("command", ["convert", "normalise --steps redundant"])
+def test_what_is_written_and_left_out_adds_up(
+    command: str, how: str, drop: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, messages = run(f"{command} x.ptb -o out.mrg --on-error {how} --rejects r.txt{' --drop' * drop}", capsys)
+    mended = REPAIRED if how == "repair" else {}
+    rejected = [text for text in TREES if text not in GOOD and text not in mended]
+    written = [mended.get(text, "()" if text in rejected else text) for text in TREES]
+    lines = (folder / "out.mrg").read_text("utf-8").splitlines()
+    assert lines == [text for text in written if text != "()" or not drop]
+    assert (folder / "r.txt").read_text("latin-1").splitlines() == rejected, "in the encoding of the file"
+    assert words("\n".join(lines + rejected)) == words("\n".join(TREES)), "no word is lost, none is written twice"
+    assert code == 4
+    assert [place for place in PLACES if any(line.startswith(f"{place}: ") for line in messages)] == PLACES
+    done = "left out" if drop else "written as ()"
+    assert messages[-1] == f"treegauge: 3 of 6 trees are broken: {len(rejected)} {done}, {len(mended)} repaired"
+
+
+@pytest.mark.parametrize(("how", "counted"), [("skip", 3), ("repair", 5)])
+@pytest.mark.parametrize("command", ["induce x.ptb -o - --format text", "train x.ptb -o x.model --grammars 1 --rounds 0 --no-tune"])
+def test_grammars_are_of_the_trees_that_could_be_read(
+    command: str, how: str, counted: int, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, messages = run(f"{command} --on-error {how} --rejects r.txt", capsys)
+    assert code == 4
+    assert any(re.match(rf"{counted} trees\b", line) for line in messages)
+    assert messages[-1] == f"treegauge: 3 of 6 trees are broken: {6 - counted} left out, {counted - 3} repaired"
+    assert len((folder / "r.txt").read_bytes().splitlines()) == 6 - counted
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "convert x.ptb -o out.mrg",
+        "normalise x.ptb --steps redundant -o out.mrg",
+        "induce x.ptb -o out.mrg",
+        "train x.ptb -o out.mrg",
+        "score x.ptb x.ptb --on-error parse-fails",
+        "compare x.ptb x.ptb B=x.ptb --on-error repair",
+    ],
+)
+def test_a_broken_gold_tree_stops_unless_told_otherwise(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.ptb").write_text("\n".join([GOOD[0], UNCLOSED, GOOD[1]]), "utf-8")
+    code, messages = run(command, capsys)
+    assert code == 3
+    assert any("x.ptb:2:1: opening bracket that is never closed" in line for line in messages)
+    assert not (folder / "out.mrg").exists()
+
+
+def test_a_whole_treebank_is_not_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.ptb").write_text("\n".join(GOOD), "utf-8")
+    assert run("convert x.ptb -o out.mrg --on-error repair --rejects r.txt --drop", capsys) == (0, [])
+    assert (folder / "r.txt").read_bytes() == b""
+    for option in ("--drop", "--rejects r.txt"):
+        assert run(f"convert x.ptb {option}", capsys)[0] == 2, "these options need --on-error"
