@@ -14,12 +14,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.io.test_styles import SAMPLES
 
 import treegauge.io.sources as text_module
 from treegauge.errors import InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read, stream
 from treegauge.io.formats import FORMATS, READABLE
 from treegauge.io.sources import ON_ERROR
+from treegauge.io.validation import examine
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.trees import Treebank
 from treegauge.trees.notation import parse_all
@@ -133,10 +135,9 @@ TOKENS = [
 ]
 
 
-def mutated(random_: random.Random, name: str) -> bytes:
-    """A file of a format (mostly), with some bytes changed."""
-    own = STYLED if name == "styled" else SEEDS.get(name, EVERYTHING)
-    data = bytearray(random_.choice(own if random_.random() < 0.9 else EVERYTHING))
+def mutated(random_: random.Random, seeds: list[bytes]) -> bytes:
+    """One of some files (mostly), with some bytes changed."""
+    data = bytearray(random_.choice(seeds if random_.random() < 0.9 else EVERYTHING))
     for _ in range(random_.choice((0, 1, 1, 1, 2, 3, 10))):
         start = random_.randint(0, len(data))
         end = min(len(data), start + random_.choice((0, 1, 1, 2, 5, 20, 100)))
@@ -216,7 +217,7 @@ def fuzz(seed: int, count: int) -> None:
     random_ = random.Random(seed)
     for _ in range(count):
         name = random_.choice(["auto", *READABLE, "bracketed"])
-        data = mutated(random_, name)
+        data = mutated(random_, SEEDS.get(name, EVERYTHING))
         options = ReadOptions(
             format=name,
             encoding=random_.choice(["utf-8"] * 8 + ["latin-1", "utf-16"]),
@@ -235,7 +236,7 @@ def fuzz(seed: int, count: int) -> None:
             if bank is not None:
                 comes_back(bank)
             style = random_.choice(["", "", *TREEBANKS])
-            data = mutated(random_, "styled") if style and random_.random() < 0.5 else data
+            data = mutated(random_, STYLED) if style and random_.random() < 0.5 else data
             survives(
                 data, replace(options, on_error=random_.choice(ON_ERROR), field=random_.choice(["", "out.0.text"]), treebank=style)
             )
@@ -247,6 +248,43 @@ def fuzz(seed: int, count: int) -> None:
 def test_mutated_files(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_module, "CHUNK_BYTES", text_module.CHUNK_BYTES)
     fuzz(seed, min(INPUTS, ROUND))
+
+
+def fuzz_styles(seed: int, count: int) -> None:
+    """Mutated treebanks in their styles, by every policy for broken trees: nothing is made up, and what was read is read again."""
+    random_ = random.Random(seed)
+    for _ in range(count):
+        treebank = random_.choice(list(SAMPLES))
+        name, text, _ = SAMPLES[treebank]
+        policy = random_.choice(ON_ERROR)
+        encoding = TREEBANKS[treebank].encoding or "utf-8"
+        data = mutated(random_, [text.encode(), (text * 3).encode(), text.encode(encoding, "replace")])
+        options = ReadOptions(
+            treebank=random_.choice([treebank] * 6 + list(TREEBANKS)),
+            on_error=policy,
+            encoding=random_.choice(["auto", "auto", "utf-8", f"*.psd=utf-8,{encoding}"]),
+            functions=random_.random() < 0.8,
+            features=random_.random() < 0.5,
+            lines=random_.random() < 0.1,
+        )
+        text_module.CHUNK_BYTES = random_.choice((4, 7, 50, 1 << 20))
+        try:
+            bank = examined(data, options, name)
+            report = examine(Source(name, data), options)
+            assert report.n_words <= len(data)
+            if bank is not None:
+                assert bank.n_tokens <= len(data), "a word has a byte at least"
+                assert bank.n_nodes <= 2 * len(data), "a bracket has a byte, and a trace gets one more node"
+                if random_.random() < 0.1:
+                    comes_back(bank)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, chunks of {text_module.CHUNK_BYTES}, {options}:\n{data!r}") from error
+
+
+@pytest.mark.parametrize("seed", range(max(INPUTS // ROUND, 1)))
+def test_mutated_treebanks_in_their_styles(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "CHUNK_BYTES", text_module.CHUNK_BYTES)
+    fuzz_styles(seed, min(INPUTS, ROUND))
 
 
 PIECES = [

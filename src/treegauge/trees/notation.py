@@ -394,6 +394,8 @@ def _is_tagged_word(value: object) -> bool:
 def from_other(tree: Any) -> Tree:
     """The Tree of nodes of another library: a node without children is a word, ``label`` may be a method, and None is no label.
 
+    A child without ``label`` and ``children`` is a word, too, by its ``str``.
+
     >>> class Node:
     ...     def __init__(self, label, children=()):
     ...         self.label, self.children = label, children
@@ -404,8 +406,9 @@ def from_other(tree: Any) -> Tree:
     stack: list[tuple[Any, bool]] = [(tree, False)]
     while stack:
         node, children_done = stack.pop()
-        children: list[Any] = list(getattr(node, "children", None) or ())
-        label: Any = getattr(node, "label", None)
+        is_node = hasattr(node, "label") and hasattr(node, "children")
+        children: list[Any] = list(node.children or ()) if is_node else []
+        label: Any = node.label if is_node else str(node)
         label = "" if label is None else str(label() if callable(label) else label)
         if children_done or (node is tree and not children and not _is_tagged_word(node)):
             flat.append((restore_label(label), len(children)))
@@ -415,7 +418,7 @@ def from_other(tree: Any) -> Tree:
         elif _is_tagged_word(node):
             flat += [restore_word(node.word), (restore_label(node.tag), 1)]
         else:
-            flat.append(restore_word(node if isinstance(node, str) else label))
+            flat.append(restore_word(label))
     return from_flat(flat)
 
 

@@ -1,0 +1,106 @@
+"""Encodings told apart file by file, and named where they cannot be."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from treegauge.errors import EncodingError, FileNote, UsageError
+from treegauge.io import ReadOptions, read
+from treegauge.io.encodings import is_western, utf16
+from treegauge.io.sources import Source
+from treegauge.io.validation import examine
+
+SENTENCES = {
+    "German": "Die größte Änderung heißt „Müßiggang“ .",
+    "French": "L’élève reçoit où il a été « là-bas » .",
+    "Spanish": "¿ Dónde está el niño ? ¡ Aquí !",
+    "Portuguese": "A coração não põe à mão o pão .",
+    "Icelandic": "Það er þýðing á Ísöld og æði .",
+    "Swedish": "Århundradets kött är på ön .",
+}
+OTHERS = {
+    "iso8859-2": "Zażółć gęślą jaźń , małżeństwo wyższe .",
+    "iso8859-5": "Мы читаем старые книги дома .",
+    "koi8-r": "Мы читаем старые книги дома .",
+    "iso8859-9": "Işığı ağaçların altında gördüğümüz gün şimdi .",
+    "gb18030": "他 常常 来 这里 看书 。",
+    "big5": "他 常常 來 這裡 看書 。",
+    "shift_jis": "彼 は よく ここ に 来る 。",
+    "iso8859-7": "Διαβάζουμε παλιά βιβλία στο σπίτι .",
+}
+
+
+def tree(sentence: str) -> str:
+    return "(S " + " ".join(f"(X {word})" for word in sentence.split()) + ")\n"
+
+
+def found(path: Path, encoding: str = "auto") -> tuple[str, list[str]]:
+    """The words of a file, and the notes on it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FileNote)
+        bank = read(path, ReadOptions(encoding=encoding))
+    return " ".join(bank.words(0)), [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_western_text_is_certain_and_named(language: str, tmp_path: Path) -> None:
+    sentence = SENTENCES[language]
+    (tmp_path / "x.mrg").write_bytes(tree(sentence).encode("cp1252"))
+    words, notes = found(tmp_path / "x.mrg")
+    assert (words, len(notes)) == (sentence, 1)
+    assert "not UTF-8: read as Windows-1252 (Latin-1)" in notes[0]
+
+
+@pytest.mark.parametrize("encoding", OTHERS)
+def test_other_text_is_not_taken_for_western(encoding: str, tmp_path: Path) -> None:
+    data = tree(OTHERS[encoding]).encode(encoding)
+    assert not is_western(data)
+    (tmp_path / "x.mrg").write_bytes(data)
+    with pytest.raises(EncodingError, match="is not UTF-8"):
+        read(tmp_path / "x.mrg")
+    assert found(tmp_path / "x.mrg", encoding) == (OTHERS[encoding], [])
+
+
+def test_utf8_with_one_wrong_byte_is_broken_utf8(tmp_path: Path) -> None:
+    data = tree(SENTENCES["German"]).encode() * 20
+    (tmp_path / "x.mrg").write_bytes(data + b"(X M\xfcller)\n")
+    with pytest.raises(EncodingError, match=r"x\.mrg:21:5: byte 0xfc is not UTF-8"):
+        read(tmp_path / "x.mrg")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_told_by_its_mark_or_its_zeros(encoding: str, tmp_path: Path) -> None:
+    data = tree(SENTENCES["German"]).encode(encoding)
+    assert utf16(data) == encoding
+    (tmp_path / "x.mrg").write_bytes(data)
+    words, notes = found(tmp_path / "x.mrg")
+    assert (words, len(notes)) == (SENTENCES["German"], 1)
+
+
+def test_a_folder_of_mixed_encodings(tmp_path: Path) -> None:
+    encodings = {"a.mrg": "utf-8", "b.mrg": "latin-1", "c.mrg": "utf-16", "d.mrg": "utf-8-sig", "old/e.mrg": "iso8859-2"}
+    (tmp_path / "old").mkdir()
+    for name, encoding in encodings.items():
+        (tmp_path / name).write_bytes(tree("größer" if encoding != "iso8859-2" else "małżeństwo").encode(encoding))
+    with pytest.raises(EncodingError, match=r"e\.mrg:1:\d+: byte 0xb3 is not UTF-8"):
+        read(tmp_path)
+    for pattern in ("e.mrg", "*/old/*", f"{tmp_path}/old/*"):
+        bank = read(tmp_path, ReadOptions(encoding=f"{pattern}=iso8859-2"))
+        assert [bank.words(number) for number in range(5)] == [["größer"]] * 4 + [["małżeństwo"]]
+    with pytest.raises(UsageError, match="unknown encoding 'iso8859-99'"):
+        read(tmp_path, ReadOptions(encoding="e.mrg=iso8859-99"))
+
+
+def test_the_first_pattern_that_fits_decides_and_one_name_is_for_the_rest() -> None:
+    options = ReadOptions(encoding="*.fid=gb18030,old/*=latin-1,cp1250")
+    names = ["x/a.fid", "old/a.fid", "old/a.mrg", "new/a.mrg"]
+    assert [options.encoding_of(name) for name in names] == ["gb18030", "gb18030", "latin-1", "cp1250"]
+
+
+def test_validate_remarks_on_the_encoding() -> None:
+    report = examine(Source("x.mrg", tree(SENTENCES["French"]).encode("cp1252")))
+    assert [remark.text for remark in report.remarks] == ["not UTF-8: read as Windows-1252 (Latin-1)"]
+    assert (report.n_trees, report.n_errors) == (1, 0)
