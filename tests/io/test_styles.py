@@ -285,6 +285,16 @@ def test_an_unclosed_tree_ends_where_a_comment_or_the_next_tree_begins() -> None
     assert report.n_errors == 2, "comments stand between trees: the first half is not closed, the second has no beginning"
 
 
+def test_comments_between_trees_on_lines_of_their_own() -> None:
+    """A blank line is a sentence without a parse there; what is put in its place does not move the comments into trees."""
+    text = "\n".join(["#1 Lisboa", "(UTT+prop Lisboa)", "", "#2 Fim", "(UTT+n Fim)", "#3"])
+    assert [str(tree) for tree in read(Source("x.ptb", text.encode()), styled("floresta", lines=True))] == [
+        "(UTT+prop Lisboa)",
+        "()",
+        "(UTT+n Fim)",
+    ]
+
+
 def test_nothing_of_a_style_needs_a_file_that_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     for treebank, (name, text, trees) in SAMPLES.items():
         for chunk in (1, 5, 17, 64):

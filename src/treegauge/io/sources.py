@@ -374,7 +374,7 @@ class ReadOptions:
     @property
     def comments_part_trees(self) -> bool:
         """Whether comments stand between trees, so that one inside a tree shows that the tree should have ended."""
-        return self.treebank != "" and self.comment == TREEBANKS[self.treebank].comment != ""
+        return self.treebank != "" and not self.lines and self.comment == TREEBANKS[self.treebank].comment != ""
 
     @property
     def keeps_text(self) -> bool:
