@@ -7,6 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+import brute_force as brute
 import pytest
 
 from treegauge.errors import MismatchError, UnknownName
@@ -14,7 +15,6 @@ from treegauge.grammar.dop_reduction import ESTIMATORS, dop, plain_label
 from treegauge.grammar.treebank_grammar import train
 from treegauge.normalise import relabel
 from treegauge.parsing import Forest
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 BANKS = {

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import brute_force as brute
 import numpy as np
 import pytest
 from tests.latent.toys import PLAIN, TREES, Enumerated, enumerate_parses, model_of
@@ -23,7 +24,6 @@ from treegauge.parsing.latent.latent_forest import LatentForest, tree_entropy
 from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.span_weights import read_weights
 from treegauge.parsing.tree_consensus import MetricRate
-from treegauge.testing import brute_force as brute
 from treegauge.trees.tree import Tree
 
 WITHOUT_CHAINS = [tree for tree in TREES if "(S (VP" not in str(tree) and "FRAG" not in str(tree) and "UH" not in str(tree)]

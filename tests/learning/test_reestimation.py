@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import all_parses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_answers import exact_cases
@@ -19,7 +20,6 @@ from treegauge.grammar import PCFG
 from treegauge.learning import BracketedSentences, DenseGrammar, learnable, random_grammar, reestimate, reestimation_steps
 from treegauge.learning.kernels import OUT_OF_RANGE, BlockCounts, BlockRules, count_block, new_chart
 from treegauge.learning.reestimation import cut_blocks, expect_dense, expect_rules
-from treegauge.testing.brute_force import all_parses
 from treegauge.trees.tree import Production, Tree
 
 Corpus = list[tuple[list[str], list[tuple[int, int]]]]

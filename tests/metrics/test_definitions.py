@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import brute_force as brute
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,7 +22,6 @@ from treegauge.metrics.leaf_ancestor import LeafAncestor, edit_costs
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset, preset_names
-from treegauge.testing import brute_force as brute
 from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Tree, Treebank
 

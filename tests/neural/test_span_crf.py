@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import nary_bracketings
 
 from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.neural import SpanCRF
 from treegauge.neural.span_crf import encode
-from treegauge.testing.brute_force import nary_bracketings
 from treegauge.trees import Tree
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed (extra [torch])")

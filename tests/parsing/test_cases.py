@@ -8,12 +8,12 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
+import brute_force as brute
 import pytest
 from known_answers import exact_cases
 
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 Case = dict[str, Any]

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 
+import brute_force as brute
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from hypothesis import strategies as st
 from treegauge.grammar import PCFG
 from treegauge.grammar.tree_counts import induce
 from treegauge.parsing import Forest
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 RULES = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import brute_force as brute
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ from tests.parsing.grammars import SYMBOLS, WORDS, pcfgs, sentences
 
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
-from treegauge.testing import brute_force as brute
 
 pytestmark = pytest.mark.slow
 

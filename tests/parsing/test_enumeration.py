@@ -11,6 +11,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
+import brute_force as brute
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -20,7 +21,6 @@ from tests.parsing.grammars import pcfgs, sentences
 from treegauge import alignment, find_metric, load_preset
 from treegauge.grammar import PCFG
 from treegauge.parsing import OBJECTIVES, Forest
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree, Treebank
 
 pytestmark = pytest.mark.slow

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import brute_force as brute
 import pytest
 from hypothesis import assume, given, settings
 from tests.parsing.grammars import pcfgs, sentences
@@ -19,7 +20,6 @@ from treegauge.io import write
 from treegauge.normalise import pipeline
 from treegauge.parsing import Forest
 from treegauge.parsing.expected import calibrate, draw_calibration, expected_counts, expected_rates
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import Any
 
+import brute_force as brute
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,6 @@ from tests.parsing.grammars import pcfgs, sentences
 from treegauge.grammar import PCFG
 from treegauge.parsing.mixture import MixtureParser
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.testing import brute_force as brute
 
 FISH = PCFG.parse('S -> N V [.5] | N N [.5]\nN -> "fish" [.5] | "x" [.5]\nV -> "fish" [.5] | "swim" [.5]')
 

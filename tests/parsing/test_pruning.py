@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 
+import brute_force as brute
 import numpy as np
 import pytest
 
@@ -17,7 +18,6 @@ from treegauge.parsing import Forest
 from treegauge.parsing.chart_layout import Limit
 from treegauge.parsing.coarse_to_fine import Pruner, SearchError, expected_usage, project, search_error
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 SENTENCES = [Sentence(tree.words) for tree in own_treebank("dev")][::8]

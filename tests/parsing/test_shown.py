@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import brute_force as brute
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,6 @@ from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge.grammar import PCFG, induce
 from treegauge.parsing import Forest
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 from treegauge.trees.tree import Child
 

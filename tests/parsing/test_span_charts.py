@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import binary_bracketings, nary_bracketings
 from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing import SpanChart, decode, marginals
 from treegauge.presets import load_preset
-from treegauge.testing.brute_force import binary_bracketings, nary_bracketings
 from treegauge.trees import Tree
 
 Labelled = dict[tuple[int, int], int]

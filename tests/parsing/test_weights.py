@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import brute_force as brute
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -21,7 +22,6 @@ from treegauge.grammar import PCFG
 from treegauge.parsing import Forest, PosteriorView
 from treegauge.parsing.span_weights import read_weights
 from treegauge.parsing.tree_consensus import MetricRate
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 GRAMMAR = PCFG.parse('S -> S S [.4] | A S [.2] | "x" [.4]\nA -> S A [.5] | "x" [.5]')

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 
 import pytest
+from brute_force import constituents
 from hypothesis import given, settings
 
 from treegauge import alignment, score
@@ -17,7 +18,6 @@ from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
 from treegauge.reports.scores import score_text
-from treegauge.testing.brute_force import constituents
 from treegauge.testing.strategies import treebank_pairs
 from treegauge.trees import Span, Tree, Treebank
 

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from brute_force import crosses
 from hypothesis import given, settings
 
 from treegauge import alignment
@@ -13,7 +14,6 @@ from treegauge.alignment.pairing import Pair
 from treegauge.metrics.breakdowns.error_analysis import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset
-from treegauge.testing.brute_force import crosses
 from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Span, Tree, Treebank
 
