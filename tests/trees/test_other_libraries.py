@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 import treegauge
 from treegauge.errors import UsageError
@@ -44,6 +44,7 @@ def like_stanza(node: Any) -> StanzaLike:
 
 @given(trees())
 def test_a_tree_of_nodes_is_the_same_tree(tree: Tree) -> None:
+    assume("\\" not in str(tree))  # a backslash before a bracket is an escape there, as in a file
     assert list(as_treebank(like_stanza(tree))) == [tree]
     assert list(as_treebank([like_stanza(tree), tree])) == [tree, tree]
 
