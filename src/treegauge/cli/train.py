@@ -123,7 +123,9 @@ def command(
             raise UsageError("--neural trains a network: leave out --grammars and --rounds")
         if quick and encoder is not None:
             raise UsageError("--quick trains a network that is small, which one with a pretrained encoder is not: leave out one")
-        bank = _training_trees(treebank, options, hold_out, broken)
+        from treegauge.neural.network_model import chosen_device
+
+        device, bank = chosen_device(device), _training_trees(treebank, options, hold_out, broken)
         _train_network(bank, output, quick, epochs, embeddings, encoder, seed, no_tune, jobs, device, checkpoint, resume, quiet)
         return
     if epochs is not None or embeddings is not None:
@@ -173,13 +175,13 @@ def _train_network(
     bank: Treebank, output: str, quick: bool, epochs: int | None, embeddings: str | None, encoder: str | None, seed: int,
     no_tune: bool, jobs: int, device: str, checkpoint: str | None, resume: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    from treegauge.neural.network_model import QUICK, WITH_ENCODER, NetworkSettings, chosen_device, save_network
+    from treegauge.neural.network_model import QUICK, WITH_ENCODER, NetworkSettings, save_network
     from treegauge.neural.network_training import TrainingReport, train_network
     from treegauge.neural.pretrained_encoder import read_encoder
     from treegauge.neural.sentence_batches import word_forms
     from treegauge.neural.word_vectors import read_vectors
 
-    device, settings = chosen_device(device), QUICK if quick else WITH_ENCODER if encoder is not None else NetworkSettings()
+    settings = QUICK if quick else WITH_ENCODER if encoder is not None else NetworkSettings()
     settings = replace(settings, seed=seed, **({} if epochs is None else {"epochs": epochs, "passes": 1}))
     began, vectors = time.monotonic(), None
     pretrained = None if encoder is None else read_encoder(encoder)
