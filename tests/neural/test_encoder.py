@@ -28,7 +28,7 @@ from tests.neural.toy_network import TINY, TREES
 from treegauge.neural.network_model import SCHEMA, VERSION, NetworkModel, load_network, save_network
 from treegauge.neural.network_parser import NetworkParser
 from treegauge.neural.network_training import train_network
-from treegauge.neural.pretrained_encoder import PretrainedEncoder, read_encoder
+from treegauge.neural.pretrained_encoder import FAMILIES, PretrainedEncoder, read_encoder
 from treegauge.neural.sentence_batches import encode_sentences, make_batch
 from treegauge.neural.span_network import on_device
 from treegauge.parsing.parser import Sentence
@@ -132,6 +132,28 @@ def test_training_twice_and_after_an_interruption_gives_the_same_bytes(folder: P
     assert (tmp_path / "m").read_bytes() == model_file.read_bytes()
 
 
+NAMES = {"hidden_size": "dim", "num_hidden_layers": "n_layers", "num_attention_heads": "n_heads", "intermediate_size": "hidden_dim"}
+"""The settings of DistilBERT that have other names."""
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by DeBERTa
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_every_kind_of_encoder(kind: str, tmp_path: Path) -> None:
+    """Training, a model file, and a sentence of more sub-words than a window has."""
+    save_encoder(tmp_path / "encoder")
+    sizes = dict.fromkeys(("hidden_size", "embedding_size"), 8) | dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 2)
+    settings = {NAMES.get(name, name) if kind == "distilbert" else name: size for name, size in sizes.items()}
+    special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
+    config = transformers.AutoConfig.for_model(kind, vocab_size=len(WORDS), max_position_embeddings=24, **settings, **special)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path / "encoder")
+    encoder, options = read_encoder(str(tmp_path / "encoder")), {"device": "cpu", "tune": False}
+    train_network(
+        TREES, replace(SETTINGS, epochs=1), encoder=encoder, save=lambda made: save_network(made, tmp_path / "m"), **options
+    )
+    found = NetworkParser(load_network(tmp_path / "m"), device="cpu").parse(Sentence(("supercalifragilistic", "cat") * 4))
+    assert (found.tree.width, found.fallback) == (8, False)
+
+
 def test_another_encoder_is_not_resumed(folder: Path, tmp_path: Path) -> None:
     def stop(_: object) -> None:
         raise KeyboardInterrupt
@@ -171,10 +193,10 @@ def test_a_file_needs_neither_the_folder_nor_a_network(model_file: Path, tmp_pat
         ({"config": {"model_type": "gpt2"}}, "kind 'gpt2'"),
         ({"config": {"num_hidden_layers": 10**6}}, "num_hidden_layers is 1,000,000"),
         ({"config": {"hidden_size": 10**9}}, "hidden_size is"),
-        ({"config": {"hidden_size": 7}}, "do not fit together"),
-        ({"config": {"num_attention_heads": 0}}, "do not fit together"),
+        ({"config": {"hidden_size": 7}}, "this file is damaged"),
+        ({"config": {"num_attention_heads": 0}}, "this file is damaged"),
         ({"config": {"vocab_size": 20}}, "sub-words than the encoder"),
-        ({"config": {"hidden_act": "nonsense"}}, "do not fit together"),
+        ({"config": {"hidden_act": "nonsense"}}, "this file is damaged"),
         ({"before": [10**6]}, "not in the vocabulary"),
         ({"unknown": "x"}, "not in the vocabulary"),
         ({"longest": 10**9}, "a window"),

@@ -160,16 +160,16 @@ def save_network(model: NetworkModel, path: str | Path) -> None:
 
 def load_network(path: str | Path) -> NetworkModel:
     """The model in a file; :class:`~treegauge.errors.ModelError` if it is damaged or of another version."""
+    from treegauge.neural.span_network import weight_shapes
+
     document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=_MOST_PARTS)
     with refusing_damaged_model(path):
         settings, vocabulary = _settings(document["settings"]), _vocabulary(document["vocabulary"])
         encoder = encoder_of(document["encoder"]) if document.get("encoder") else None
         weights = {name.removeprefix(_WEIGHTS): array for name, array in arrays.items() if name.startswith(_WEIGHTS)}
         vectors = arrays.get("vectors", np.zeros((0, 0), np.float16))
-        _check_weights(
-            {**weights, "vectors": vectors},
-            {**_shapes(settings, vocabulary, encoder), "vectors": (len(vocabulary.vectors), settings.vectors)},
-        )
+        shapes = {**weight_shapes(settings, vocabulary.sizes, encoder), "vectors": (len(vocabulary.vectors), settings.vectors)}
+        _check_weights({**weights, "vectors": vectors}, shapes)
         lam = float(document["lam"])
         if not 0 <= lam <= 1:
             raise ValueError(f"lam is {lam}")
@@ -192,15 +192,6 @@ def _vocabulary(found: Mapping[str, Any]) -> Vocabulary:
     if not lists["tags"] or not all(lists["labels"] or [""]) or not (root is None or isinstance(root, str)):
         raise ValueError("tags, labels or root are missing")
     return Vocabulary(**lists, root=root)
-
-
-def _shapes(settings: NetworkSettings, vocabulary: Vocabulary, encoder: PretrainedEncoder | None) -> dict[str, tuple[int, ...]]:
-    from treegauge.neural.span_network import weight_shapes
-
-    try:
-        return weight_shapes(settings, vocabulary.sizes, encoder)
-    except (RuntimeError, ImportError, OSError, AttributeError, ZeroDivisionError) as error:
-        raise ValueError(f"no network can be built: {error}") from None
 
 
 def _check_weights(weights: Mapping[str, NDArray[Any]], wanted: Mapping[str, tuple[int, ...]]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import in_threads
-from treegauge.errors import UsageError
+from treegauge.errors import TreegaugeWarning, UsageError
 from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes, training_trees
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.neural.backend import as_numpy, torch_module
@@ -315,7 +316,10 @@ class _Training:
     def _f1(self, views: Sequence[NetworkView], lam: float) -> float:
         """F1 on the slice; 0 if its trees have no brackets."""
         trees = [labelled_precision_recall(view, lam=lam).tree for view in views]
-        found = evaluator("parseval").compute(predictions=trees, references=list(self.gold))["f1"]
+        with warnings.catch_warnings():
+            # Trees of the first epochs look wrong in many ways, which need not be said.
+            warnings.simplefilter("ignore", TreegaugeWarning)
+            found = evaluator("parseval").compute(predictions=trees, references=list(self.gold))["f1"]
         return 0.0 if math.isnan(found) else float(found)
 
     def result(self) -> NetworkModel:

@@ -30,7 +30,7 @@ MOST_WEIGHTS = 450_000_000
 LONGEST_WINDOW = 510
 """The most sub-words of a window; attention is quadratic in it."""
 _FROM_PADDING = ("camembert", "mpnet", "roberta", "xlm-roberta")
-"""The kinds whose positions are counted from the number of the padding."""
+"""The kinds whose positions are counted from the number of the padding, which is 1 or larger."""
 _DROPPED = ("auto_map", "architectures", "id2label", "label2id", "dtype", "torch_dtype", "transformers_version")
 
 
@@ -134,7 +134,7 @@ def read_encoder(name: str) -> tuple[PretrainedEncoder, dict[str, NDArray[np.flo
     ids, words = made["input_ids"][0], made.word_ids(0)
     inner = [i for i, word in enumerate(words) if word is not None] or [len(ids)]
     before, after = ids[: inner[0]], ids[inner[-1] + 1 :]
-    first = int(config.pad_token_id) + 1 if config.model_type in _FROM_PADDING else 0
+    first = max(1, int(config.pad_token_id or 0)) + 1 if config.model_type in _FROM_PADDING else 0
     positions = int(getattr(config, "max_position_embeddings", 2 * LONGEST_WINDOW)) - first
     document = {
         "config": _plain_config(config.to_dict()),
