@@ -2,7 +2,7 @@
 
 A preset such as ``collins`` is written for the Penn Treebank; :func:`~treegauge.presets.for_treebank` makes it treat the
 punctuation, traces and roots of another treebank in the same way. What a word, a lemma, a trace or a comment is in its files is
-data here, and :mod:`treegauge.io.styles` applies it.
+data in ``treebanks.styles``, and :mod:`treegauge.io.styles` applies it.
 
 >>> TREEBANKS["ctb"].punctuation
 frozenset({'PU'})
@@ -10,10 +10,12 @@ frozenset({'PU'})
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 NO_WORD = "-NONE-"
 """The tag of a trace in the Penn Treebank; traces that a style finds by their form get it."""
@@ -72,117 +74,20 @@ class TreebankStyle:
         return bool(self.not_words or self.trace_forms or self.lemma or self.punctuation_nodes or self.function_mark)
 
 
-_GERMAN = TreebankStyle(
-    "German",
-    frozenset({"$,", "$.", "$(", "$[", "$*LRB*", "$-LRB-", "$LRB"}),
-    roots=frozenset({"VROOT", "ROOT", "TOP", ""}),
-    files="NEGRA export and its brackets",
-    example="(VROOT (S (PPER-SB Er) (VVFIN-HD schläft)) ($. .))",
-)
-_DUTCH = frozenset({"let", "LET", "LET()", "punct"})
-_HEBREW = ("CLN", "CM", "DASH", "DOT", "ELPS", "EXCL", "LRB", "QM", "QUOT", "RRB", "SCLN")
-_EAGLES = ("aa", "at", "c", "ca", "ct", "d", "e", "g", "h", "ia", "it", "la", "lt", "p", "pa", "pt", "ra", "rc", "s", "t", "x", "z")
-_SINICA = ("COLON", "COMMA", "DASH", "ETC", "EXCLAMATION", "PARENTHESIS", "PAUSE", "PERIOD", "QUESTION", "SEMICOLON")
+def _styles() -> dict[str, TreebankStyle]:
+    """The styles in ``treebanks.styles``; a style that is ``like`` another has its fields where it gives none of its own."""
+    given = tomllib.loads(Path(__file__).with_name("treebanks.styles").read_text("utf-8"))
+    whole = {name: given.get(own.pop("like", ""), {}) | own for name, own in given.items()}
+    return {name: TreebankStyle(**{key: _value(key, value) for key, value in own.items()}) for name, own in whole.items()}
 
-_HISTORICAL = TreebankStyle(
-    "English",
-    frozenset({".", ",", '"', "'"}),
-    files="Penn historical corpora: PPCME2, PPCEME, PPCMBE",
-    example="( (IP-MAT (NP-SBJ *con*) (VBD came) (CODE <P_12>) (. .)) (ID CMEX,1.2))",
-    not_words=frozenset({"ID", "CODE", "META"}),
-    trace_forms=((r"\*(?:[A-Za-z?]+\*)?(?:-\d+)?", ""), ("0", r"(?:C|P|W[A-Z]*)(?:[-=+^].*)?")),
-)
 
-TREEBANKS: dict[str, TreebankStyle] = {
-    "ptb": TreebankStyle(
-        "English",
-        frozenset({",", ":", "``", "''", "."}),
-        files="Penn Treebank: WSJ, OntoNotes, GUM",
-        example="( (S (NP-SBJ-1 (PRP It)) (VP (VBD rained)) (. .)))",
-    ),
-    "ctb": TreebankStyle(
-        "Chinese",
-        frozenset({"PU"}),
-        files="Penn Chinese Treebank, with its SGML lines (.fid)",
-        example="( (IP (NP-SBJ (PN 他)) (VP (VV 来)) (PU 。)))",
-        comment="<",
-        encoding="gb18030",
-    ),
-    "negra": _GERMAN,
-    "tiger": replace(_GERMAN, files="TIGER: TIGER-XML, export and brackets"),
-    "ftb": TreebankStyle(
-        "French",
-        frozenset({"PONCT", "PONCTS", "PONCTW", "PONCT-S", "PONCT-W"}),
-        files="French Treebank",
-        example="(SENT (NP-SUJ (CLS Il)) (VN (V dort)) (PONCT .))",
-    ),
-    "patb": TreebankStyle(
-        "Arabic", frozenset({"PUNC"}), files="Penn Arabic Treebank", example="(S (VP (VBD قال) (NP-SBJ (NN رئيس))) (PUNC .))"
-    ),
-    "alpino": TreebankStyle(
-        "Dutch",
-        _DUTCH,
-        roots=frozenset({"top", "TOP", "ROOT", ""}),
-        files="Alpino XML and its brackets, Lassy",
-        example="(top (smain (noun-su Jan) (verb-hd slaapt)) (let .))",
-    ),
-    "hebrew": TreebankStyle(
-        "Hebrew",
-        frozenset({f"yy{name}" for name in _HEBREW}),
-        files="MILA treebank",
-        example="(TOP (S (NP (NN ילד)) (VP (VB ישן)) (yyDOT .)))",
-    ),
-    "polish": TreebankStyle(
-        "Polish", frozenset({"interp"}), files="Składnica", example="(ROOT (S (NP (subst Jan)) (VP (fin śpi)) (interp .)))"
-    ),
-    "icepahc": replace(
-        _HISTORICAL,
-        language="Icelandic",
-        files="IcePaHC: Penn historical with lemmas",
-        example="( (IP-MAT (NP-SBJ *con*) (VBDI kom-koma) (CODE <P_12>) (. .-.)) (ID 1350.X,1.2))",
-        lemma="-",
-    ),
-    "ppcme2": _HISTORICAL,
-    "ycoe": replace(
-        _HISTORICAL,
-        language="Old English",
-        files="YCOE: Penn historical",
-        example="( (IP-MAT (NP-NOM (PRO^N He)) (VBDI com) (. .)) (ID coexample,1.2))",
-    ),
-    "tycho": replace(
-        _HISTORICAL,
-        language="Portuguese",
-        files="Tycho Brahe: Penn historical",
-        example="( (IP-MAT (NP-SBJ *pro*) (VB-D veio) (. .)) (ID X_001,1.2))",
-        encoding="latin-1",
-    ),
-    "cess": TreebankStyle(
-        "Spanish, Catalan",
-        frozenset({f"F{name}" for name in _EAGLES}),
-        files="CESS-ESP, CESS-CAT, AnCora in brackets (.tbf)",
-        example="( (S (sn.e-SUJ *0*) (grup.verb (vmis3s0 llegó llegar)) (Fp . .)))",
-        trace_forms=((r"\*0\*", ""),),
-        lemma=" ",
-        encoding="latin-1",
-    ),
-    "floresta": TreebankStyle(
-        "Portuguese",
-        frozenset(".,;:?!«»\"'-/{}[]()") | {"..", "...", '«"', '»"', "--"},
-        files="Floresta Sintá(c)tica in brackets (.ptb)",
-        example="(STA+fcl (SUBJ+np (H+n Ana)) (P+v-fin dorme) (.))",
-        punctuation_nodes=True,
-        comment="#",
-        encoding="latin-1",
-        function_mark="+",
-    ),
-    "sinica": TreebankStyle(
-        "Chinese",
-        frozenset({f"{name}CATEGORY" for name in _SINICA}),
-        files="Sinica Treebank, in a format of its own",
-        example="#1:1.[0] S(agent:NP(Head:Nhaa:他)|Head:VA11:來)#。(PERIODCATEGORY)",
-        encoding="big5",
-    ),
-}
+def _value(name: str, value: Any) -> Any:
+    if name == "trace_forms":
+        return tuple((form, label) for form, label in value)
+    return frozenset(cast("list[str]", value)) if isinstance(value, list) else value
+
+
+TREEBANKS: dict[str, TreebankStyle] = _styles()
 """The style of each treebank, by name. ``ptb`` has the tags that EVALB's ``COLLINS.prm`` deletes: there brackets are words."""
 
 TRACES: frozenset[str] = frozenset(tag for known in TREEBANKS.values() for tag in known.traces)
