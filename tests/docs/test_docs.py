@@ -53,6 +53,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(file), link
 
 
+def test_the_table_of_extras_has_every_command() -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text("utf-8")
+    table = page.partition("| command | extra |")[2].partition("\n\n")[0]
+    listed = re.findall(r"`([a-z-]+)`", table)
+    assert set(COMMANDS) <= set(listed)
+
+
 def test_there_are_links() -> None:
     assert sum(len(links(page)) for page in PAGES) > 20
 
