@@ -182,6 +182,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_model(induce(list(own_treebank("train"))[::10], tags=False), folder / "train.model")
     charts = {"scores": np.zeros((2, 3, 3, 2)), "lengths": np.array([3, 2]), "labels": np.array(["", "NP"])}
     np.savez(folder / "charts.npz", **charts)
+    (folder / "ctb").mkdir()
+    (folder / "ctb" / "like.fid").write_text("<S ID=1>\n( (IP (NP-SBJ (PN 他)) (VP (VV 来)) (PU 。)))\n</S>\n", "gb18030")
     (folder / "weights.txt").write_text("NP 1\n", "utf-8")
     (folder / "mine.toml").write_text('base = "default"\ncut_labels_at = "="\n', "utf-8")
     (folder / "COLLINS.prm").write_text("DELETE_LABEL TOP\nDELETE_LABEL -NONE-\nDELETE_LABEL .\n", "utf-8")

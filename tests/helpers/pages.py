@@ -31,7 +31,7 @@ FOLLOWED = ("docs/index.md", "docs/check.md", *(f"docs/howto/{name}.md" for name
 """Others that are followed from the first line to the last, with all extras: see ``tests/docs/test_followed.py``."""
 LINE_BY_LINE = (
     *(f"docs/howto/{name}.md" for name in ("score", "report", "parse-for-a-metric", "languages", "words-differ", "confidence")),
-    *(f"docs/howto/{name}.md" for name in ("decode-neural-charts", "grammars", "discontinuous")),
+    *(f"docs/howto/{name}.md" for name in ("decode-neural-charts", "grammars", "discontinuous", "chinese")),
     "docs/reference/presets.md",
 )
 """Pages that name files of the reader's own; ``tests/docs/test_docs.py`` makes such files, and runs each line."""
