@@ -231,3 +231,10 @@ def test_evalb_knows_no_other_names(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "treegauge", "evalb", "-p", "default", "gold", "test"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (1, b"Can't open parameter file (default)\n")
+
+
+def test_a_preset_that_names_a_treebank_wins() -> None:
+    """``-p collins+ctb --treebank icepahc`` reads as IcePaHC is written, and counts as for the Penn Chinese Treebank."""
+    adapted = load_preset("collins+ctb")
+    assert load_preset("collins+ctb", "icepahc") == load_preset(adapted, "icepahc") == load_preset("collins+ctb", "ctb") == adapted
+    assert load_preset("collins", "icepahc").name == "collins+icepahc"

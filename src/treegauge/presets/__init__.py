@@ -147,11 +147,14 @@ def preset_text(name: str) -> str:
 def load_preset(name: str | os.PathLike[str] | Preset, treebank: str = "") -> Preset:
     """The preset of that name, or of a ``.prm`` or ``.toml`` file; ``treebank`` or ``NAME+TREEBANK`` adapts it to a treebank.
 
+    A preset that is adapted to a treebank already stays as it is.
+
     >>> sorted(load_preset("collins+ctb").delete_tags - load_preset("collins").delete_tags)
     ['PU']
     """
     preset = name if isinstance(name, Preset) else _of_name(os.fspath(name))
-    return for_treebank(preset, treebank) if treebank else preset
+    _, plus, adapted_to = preset.name.rpartition("+")
+    return preset if not treebank or (plus and adapted_to in TREEBANKS) else for_treebank(preset, treebank)
 
 
 def _of_name(text: str) -> Preset:
