@@ -1,0 +1,96 @@
+"""Kinds of files: what is written by suffix, what is refused, what is found in folders, and what a bad edge costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import treegauge
+from treegauge.cli import main
+from treegauge.errors import FileNote
+from treegauge.io import ReadOptions, Source, read
+from treegauge.io.sources import find_sources
+from treegauge.io.validation import examine
+
+TREES = "(S (NP (N Ana)) (VP (V dorme)))\n(S (NP (N Rui)) (VP (V lê)))\n"
+TIGER = """\
+<corpus id="x"><body>
+<s id="s1"><graph root="s1_500"><terminals>
+<t id="s1_1" word="Anna" lemma="Anna" pos="NE"><secedge label="SB" idref="s1_500"/></t>
+<t id="s1_2" word="liest" lemma="lesen" pos="VVFIN"/></terminals>
+<nonterminals><nt id="s1_500" cat="S"><edge label="SB" idref="s1_1"/><edge label="HD" idref="s1_2"/>
+<secedge label="X" idref="s9_9"/></nt>
+</nonterminals></graph></s>
+<s id="s2"><graph root="s2_1"><terminals><t id="s2_1" word="Ja" lemma="ja" pos="PTKANT"/></terminals></graph></s>
+</body></corpus>
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "x.mrg").write_text(TREES, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as end:
+        main(line.split())
+    return int(end.value.code or 0), capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", ["conllu", "json", "csv", "tsv", "conllu.gz"])
+@pytest.mark.parametrize("command", ["convert x.mrg", "normalise x.mrg --steps redundant"])
+def test_suffixes_of_other_data_are_refused(command: str, suffix: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, message = run(f"{command} -o out.{suffix}", capsys)
+    assert code == 2
+    assert all(part in message for part in ("bracketed", "export4", "tigerxml", "discbracket"))
+    assert not (folder / f"out.{suffix}").exists()
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out", "out.conllu --to bracketed"])
+def test_other_names_are_brackets(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"convert x.mrg -o {name}", capsys) == (0, "")
+    assert (folder / name.split()[0]).read_text("utf-8") == TREES
+
+
+@pytest.mark.parametrize("command", ["validate x.xml", "convert x.xml", "score x.xml x.mrg"])
+def test_xml_that_is_no_treebank_is_an_error(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.xml").write_text('<?xml version="1.0"?><treealign><a id="1"/></treealign>', "utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(command.split())
+    printed = capsys.readouterr()
+    assert end.value.code == 3
+    assert "this XML is not a treebank: <treealign>" in printed.out + printed.err
+
+
+def test_a_bad_secondary_edge_costs_that_edge(folder: Path) -> None:
+    path = folder / "x.xml"
+    path.write_text(TIGER, "utf-8")
+    report = examine(Source(str(path)))
+    assert (report.n_trees, report.n_errors) == (2, 0)
+    assert any("secondary edge" in remark.text for remark in report.remarks)
+    assert treegauge.score(path, path).signature.sentences == 2
+    with pytest.warns(FileNote, match="the edge is left out"):
+        kept = read(path, ReadOptions(secondary=True))
+    assert len(kept) == 2
+
+
+def test_lemmas_are_kept_where_there_is_a_place_and_counted_where_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.xml").write_text(TIGER, "utf-8")
+    assert "3 lemmas left out" in run("convert x.xml -o out.mrg", capsys)[1]
+    assert "3 lemmas left out" in run("convert x.xml -o out.export", capsys)[1]
+    assert "lemmas" not in run("convert x.xml -o out.tigerxml", capsys)[1]
+    assert 'lemma="lesen"' in (folder / "out.tigerxml").read_text("utf-8")
+    assert "lemmas" not in run("convert x.xml --to export4 -o out4.export", capsys)[1]
+    assert [read(name, ReadOptions(features=True)) for name in ("out.tigerxml", "out4.export")] == [
+        read("x.xml", ReadOptions(features=True))
+    ] * 2
+
+
+def test_suffixes_of_treebanks_are_found_in_folders(tmp_path: Path) -> None:
+    names = ["a.fid", "b.prd", "c.tbf", "d.ptb", "e.psd", "f.parsed", "g.fid.gz"]
+    for name in [*names, "notes.md", "x.py"]:
+        (tmp_path / name).touch()
+    assert [Path(source.name).name for source in find_sources(tmp_path)] == names
