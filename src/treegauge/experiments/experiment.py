@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,6 +21,8 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
+
+import treegauge
 
 from treegauge.data import own_treebank
 from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
@@ -411,6 +414,15 @@ def run_experiment(
     return report
 
 
+def source_commit() -> str | None:
+    """The last commit that changed the source, if the package is in a Git repository that tracks it."""
+    command = ["git", "-C", str(Path(treegauge.__file__).parent), "log", "-1", "--format=%H", "--", "."]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() or None
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 def document(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any]) -> dict[str, Any]:
     """The report as a JSON document with numbers at full precision."""
     return {
@@ -418,6 +430,7 @@ def document(experiment: Experiment, report: ExperimentReport, fingerprint: dict
         "title": experiment.title,
         "reference": experiment.reference,
         "version": version("treegauge"),
+        "commit": source_commit(),
         **fingerprint,
         "tables": [table.to_dict() for table in report.tables],
         "notes": list(report.notes),
@@ -430,7 +443,8 @@ def markdown(experiment: Experiment, report: ExperimentReport, fingerprint: dict
     corpus = fingerprint["corpus"]
     about = f" on {corpus['name']} ({corpus['trees']:,} trees, sha256 {corpus['sha256'][:12]})" if corpus else ""
     settings = ", ".join(f"{name}={value}" for name, value in fingerprint["settings"].items())
-    parts = [f"# {experiment.title}", f"`treegauge reproduce {experiment.name}`{about}. Settings: {settings}."]
+    code = ", ".join(filter(None, [version("treegauge"), source_commit()]))
+    parts = [f"# {experiment.title}", f"`treegauge reproduce {experiment.name}`{about}. Settings: {settings}. treegauge {code}."]
     parts += [render(table, "markdown") for table in report.tables]
     parts += [f"![{figure.name}]({experiment.name}-{figure.name}.svg)" for figure in report.figures]
     if report.notes:
