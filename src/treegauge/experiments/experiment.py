@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import treegauge
-
 from treegauge.data import own_treebank
 from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
 from treegauge.errors import MismatchError
