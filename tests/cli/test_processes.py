@@ -31,6 +31,7 @@ TERM, HUP, INT, KILL = signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGK
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "gold.mrg").write_text(TREES)
     (tmp_path / "test.mrg").write_text(TREES.replace("VP", "NP"))
+    (tmp_path / "broken.mrg").write_text(TREES[:-2])
     (tmp_path / "g.txt").write_text('S -> S S [.5] | "a" [.5]\n')
     (tmp_path / "s.txt").write_text("a a\n")
     monkeypatch.chdir(tmp_path)
@@ -118,6 +119,8 @@ STREAMS = {
     "score gold.mrg gold.mrg -q": (0, 3),
     "score gold.mrg test.mrg --fail-under f1=1.0": (1, 3),
     "score gold.mrg gold.mrg -q -o out.txt": (0, 0),
+    "score gold.mrg broken.mrg --per-sentence": (4, 3),
+    "validate broken.mrg": (3, 3),
     "convert gold.mrg": (0, 3),
     "parse g.txt s.txt -o out.mrg": (0, 0),
     "evalb gold.mrg gold.mrg": (0, 3),
