@@ -396,7 +396,7 @@ def test_explain_and_cite(files: Path) -> None:
     for objective in OBJECTIVES:
         said = explanation(objective)
         assert f"{objective}, a decoding objective: maximises {OBJECTIVES[objective].maximises}\n" in said
-        assert f"--objective {objective}" in said
+        assert f"Paper: {OBJECTIVES[objective].source}" in said
         assert (":`" in said or "``" in said) is False
     assert call(files, "explain", "labeled-recall").stdout == f"{explanation('labelled-recall')}\n"
     assert "H is the mean of -lg P(E_c | c)" in call(files, "explain", "chunk-entropy").stdout

@@ -60,7 +60,6 @@ def _objective_lines(name: str) -> Iterator[str]:
     elif options:
         listed = [p.name if p.default in (None, p.empty) else f"{p.name}={p.default}" for p in options]
         yield f"Options: {', '.join(listed)}"
-    yield f"Use: treegauge parse MODEL --objective {name}{':METRIC' if name == 'mbr' else ''}"
     yield f"Paper: {objective.source}"
 
 
