@@ -182,6 +182,11 @@ def output_option(text: str, default: str | None = "-", *, metavar: str = "FILE"
     return click.option("-o", "--output", type=OUTPUT, default=default, show_default=show_default, metavar=metavar, help=text)
 
 
+hold_out_option = click.option(
+    "--hold-out", type=click.FloatRange(0, 1, max_open=True), default=0.0, metavar="SHARE",
+    help="Leave out this share of the trees, chosen by their words: the same ones for every model and seed.",
+)  # fmt: skip
+
 TABLES = ("table", "json", "csv", "markdown", "latex")
 """The formats of a command that prints tables."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import broken_trees_options, engine_option, output_option, reading_options
+from treegauge.cli._options import broken_trees_options, engine_option, hold_out_option, output_option, reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
@@ -15,12 +15,14 @@ from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.training_sentences import hold_out_by_words
 from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCounts, count_treebank, statistics
 from treegauge.grammar.treebank_grammar import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, train_counted
 from treegauge.io import ReadOptions, read
 from treegauge.io.broken import BrokenTrees
 from treegauge.io.writing import write_chunks
 from treegauge.tables import number_of
+from treegauge.trees import Treebank
 
 FORMATS = ("model", "text", "nltk")
 
@@ -42,6 +44,7 @@ FORMATS = ("model", "text", "nltk")
               help="Smooth rules towards those of symbols with another parent; NUMBER is their weight.")  # fmt: skip
 @click.option("--tune", type=INPUT, metavar="FILE", help="Trees to choose decoding settings on.  [default: a tenth of TREEBANK]")
 @click.option("--no-tune", is_flag=True, help="Store no decoding settings; parse then uses Viterbi.")
+@hold_out_option
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @reading_options
 @broken_trees_options(drop=False)
@@ -57,6 +60,7 @@ def command(
     smooth_rules: float,
     tune: str | None,
     no_tune: bool,
+    hold_out: float,
     form: str | None,
     options: ReadOptions,
     broken: BrokenTrees,
@@ -80,12 +84,16 @@ def command(
     apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0
     recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart)
 
-    counted = count_treebank(treebank, options, recipe, engine, pass_on=broken.pass_on)
+    def pass_on(bank: Treebank) -> Treebank:
+        bank = broken.pass_on(bank)
+        return Treebank.from_trees(hold_out_by_words(list(bank), hold_out)[0]) if hold_out else bank
+
+    counted = count_treebank(treebank, options, recipe, engine, pass_on=pass_on)
     grammar, notes = train_counted(counted.counts, recipe)
     if form == "model":
         if not no_tune:
             notes = {**notes, **_settings(tune, grammar, counted.counts, recipe, options)}
-        save_model(grammar, output, trained_on=counted.sha256, notes=notes)
+        save_model(grammar, output, trained_on=counted.sha256, notes=notes, sentences=counted.sentences)
     else:
         written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
         write_chunks([written.encode()], output)

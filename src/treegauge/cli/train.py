@@ -19,6 +19,7 @@ from treegauge.cli._options import (
     broken_trees_options,
     device_option,
     format_option,
+    hold_out_option,
     jobs_option,
     number_of_jobs,
     output_option,
@@ -57,10 +58,7 @@ if TYPE_CHECKING:
     "--encoder", metavar="PATH", help="Train a network over this pretrained transformer: a folder or a hub name (extra [encoder])."
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random numbers.")
-@click.option(
-    "--hold-out", type=click.FloatRange(0, 1, max_open=True), default=0.0, metavar="SHARE",
-    help="Leave out this share of the trees, chosen by their words: the same ones for every model and seed.",
-)  # fmt: skip
+@hold_out_option
 @click.option("--no-tune", is_flag=True, help="Hold out no trees; use the default settings.")
 @jobs_option("Number of threads")
 @device_option("--neural: where to train")

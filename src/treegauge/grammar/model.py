@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import treegauge
 from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.grammar.training_sentences import NO_HASHES, UInt64, stored_hashes
 from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 
 SCHEMA = "treegauge-pcfg"
@@ -23,14 +24,18 @@ VERSION = 1
 
 
 class Model(NamedTuple):
-    """A grammar, the sha256 of its training trees (``""`` if unknown), and notes on how it was made."""
+    """A grammar, the sha256 of its training trees (``""`` if unknown), notes on how it was made, and the hashes of its training
+    sentences, empty if unknown."""
 
     grammar: PCFG
     trained_on: str
     notes: Mapping[str, Any]
+    sentences: UInt64 = NO_HASHES
 
 
-def save_model(grammar: PCFG, path: str | Path, *, trained_on: str = "", notes: Mapping[str, Any] | None = None) -> None:
+def save_model(
+    grammar: PCFG, path: str | Path, *, trained_on: str = "", notes: Mapping[str, Any] | None = None, sentences: UInt64 = NO_HASHES
+) -> None:
     """Write a grammar as a model file.
 
     >>> import tempfile, os
@@ -62,7 +67,7 @@ def save_model(grammar: PCFG, path: str | Path, *, trained_on: str = "", notes: 
         "is_word": np.array(is_word, np.bool_),
         "probability": np.array([rule.probability for rule in grammar.rules], np.float64),
     }
-    write_archive(path, document, arrays)
+    write_archive(path, document, arrays | ({"sentences": sentences} if len(sentences) else {}))
 
 
 def load_model(path: str | Path) -> Model:
@@ -70,7 +75,7 @@ def load_model(path: str | Path) -> Model:
     document, arrays = read_archive(path, SCHEMA, VERSION)
     with refusing_damaged_model(path):
         grammar = PCFG(tuple(_rules(document, arrays)), str(document["start"]), _labels(document["labels"]))
-        return Model(grammar, str(document["trained_on"]), dict(document["notes"]))
+        return Model(grammar, str(document["trained_on"]), dict(document["notes"]), stored_hashes(arrays))
 
 
 def _labels(found: Mapping[str, Any]) -> dict[str, str | None]:

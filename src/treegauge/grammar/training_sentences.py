@@ -21,6 +21,8 @@ from treegauge.normalise import ROOT_LABELS, pipeline
 from treegauge.trees.tree import Tree
 
 UInt64 = NDArray[np.uint64]
+NO_HASHES: UInt64 = np.zeros(0, np.uint64)
+"""The hashes of a model that does not know its training sentences."""
 STEPS = "traces,functions,features,root,redundant"
 """The normalisation steps that trees go through before a parser is trained on them."""
 
@@ -64,6 +66,13 @@ def sentence_hashes(trees: Iterable[Tree]) -> UInt64:
     return np.unique(np.array([sentence_hash(each) for each in words], np.uint64))
 
 
+def seen_sentences(trees: Sequence[Tree], sentences: UInt64) -> dict[int, tuple[str, ...]]:
+    """The words of the trees whose sentences are among those with the given hashes, by the trees' numbers."""
+    known, traces = set(sentences.tolist()), pipeline("traces")
+    words = [() if (shown := traces(tree)) is None else shown.words for tree in trees]
+    return {number: own for number, own in enumerate(words) if own and sentence_hash(own) in known}
+
+
 def hold_out_by_words(trees: Sequence[Tree], share: float, purpose: str = "") -> tuple[list[Tree], list[Tree]]:
     """The trees to train on, and the held-out ones: about this ``share`` of the sentences, chosen by their hash.
 
@@ -84,7 +93,7 @@ def hold_out_by_words(trees: Sequence[Tree], share: float, purpose: str = "") ->
 
 def stored_hashes(arrays: Mapping[str, NDArray[Any]]) -> UInt64:
     """The array ``sentences`` of a model file, checked; empty in files that have none."""
-    found = arrays.get("sentences", np.zeros(0, np.uint64))
+    found = arrays.get("sentences", NO_HASHES)
     if found.dtype != np.uint64 or found.ndim != 1:
         raise ValueError("sentences is not an array of hashes")
     return found

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
 from treegauge.errors import Discontinuous, MismatchError, UnknownName
 from treegauge.grammar.dop_reduction import ESTIMATORS
@@ -319,10 +322,11 @@ TREES = 500
 
 
 class TreebankCounts(NamedTuple):
-    """The counts of a treebank, and its hash."""
+    """The counts of a treebank, its hash, and the hashes of its sentences."""
 
     counts: TreeCounts
     sha256: str
+    sentences: NDArray[np.uint64]
 
 
 def count_treebank(
@@ -335,19 +339,22 @@ def count_treebank(
     pass_on: Callable[[Treebank], Treebank] = lambda bank: bank,
 ) -> TreebankCounts:
     """The counts of the trees of a file, block by block on an engine; ``pass_on`` gives the trees of a block that are counted."""
-    digest, counts = TreebankHash(), TreeCounts()
+    from treegauge.grammar.training_sentences import sentence_hashes
+
+    digest, counts, sentences = TreebankHash(), TreeCounts(), [np.zeros(0, np.uint64)]
 
     def blocks() -> Iterator[SentenceBlock]:
         first = 0
         for bank in map(pass_on, stream(path, reading)):
             digest.update(bank)
+            sentences.append(sentence_hashes(bank))
             for low in range(0, len(bank), size):
                 yield SentenceBlock(first + low, (bank[low : low + size],))
             first += len(bank)
 
     for counted in engine.map(_count_block, recipe, blocks(), title="counting"):
         counts.add(counted)
-    return TreebankCounts(counts, digest.hexdigest())
+    return TreebankCounts(counts, digest.hexdigest(), np.unique(np.concatenate(sentences)))
 
 
 def _count_block(recipe: Recipe, block: SentenceBlock) -> TreeCounts:

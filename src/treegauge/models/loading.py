@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from treegauge.errors import UsageError
 from treegauge.grammar.model import SHIPPED, load_model
-from treegauge.grammar.training_sentences import UInt64
+from treegauge.grammar.training_sentences import NO_HASHES, UInt64
 from treegauge.io.archive import archive_schema
 from treegauge.parsing.parser import Parser, SentenceParser
 
@@ -29,7 +27,7 @@ class LoadedModel:
     name: str
     parser: SentenceParser
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    sentences: UInt64 = field(default_factory=lambda: np.zeros(0, np.uint64))
+    sentences: UInt64 = field(default_factory=lambda: NO_HASHES)
 
 
 def is_model(name: str) -> bool:
@@ -78,4 +76,4 @@ def load_parser(name: str, *, start: str | None = None, renormalise: bool = Fals
     steps = str(counted.notes.get("steps", ""))
     joined = "keep=joined" in steps or "double" in steps
     tag_words = counted.notes.get("terminals") == "tags"
-    return LoadedModel(name, Parser(counted.grammar, tag_words=tag_words, joined=joined), counted.notes)
+    return LoadedModel(name, Parser(counted.grammar, tag_words=tag_words, joined=joined), counted.notes, counted.sentences)

@@ -306,13 +306,17 @@ class MixtureParser(SentenceParser):
 
     def views(self, sentences: Sequence[Sentence]) -> list[MixtureView | None]:
         """The mean of the posteriors of each sentence; None if no model has a parse of it."""
-        every = [list(self._collected(number, sentences)) for number in range(len(self.parts))]
-        made: list[MixtureView | None] = []
-        for sentence, *own in zip(sentences, *every, strict=True):
-            some = [(part, share) for part, share in zip(own, self.shares, strict=True) if part is not None]
-            parts, shares = [part for part, _ in some], [share for _, share in some]
-            made.append(MixtureView(sentence.words, parts, shares, self.lam) if any(shares) else None)
-        return made
+        return [self.mean(sentence, own) for sentence, own in zip(sentences, self.by_part(sentences), strict=True)]
+
+    def by_part(self, sentences: Sequence[Sentence]) -> list[tuple[Posteriors | None, ...]]:
+        """The posteriors of each sentence under each model; None if it has no parse."""
+        return list(zip(*(list(self._collected(number, sentences)) for number in range(len(self.parts))), strict=True))
+
+    def mean(self, sentence: Sentence, own: Sequence[Posteriors | None]) -> MixtureView | None:
+        """The mean of the posteriors of one sentence, given those of each model; None if no model has a parse of it."""
+        some = [(part, share) for part, share in zip(own, self.shares, strict=True) if part is not None]
+        parts, shares = [part for part, _ in some], [share for _, share in some]
+        return MixtureView(sentence.words, parts, shares, self.lam) if any(shares) else None
 
     def _collected(self, number: int, sentences: Sequence[Sentence]) -> Iterator[Posteriors | None]:
         """The posteriors of each sentence under one part; its charts are dropped at once, since they are large."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -93,17 +93,29 @@ def choose_settings(
         for own, parsed in zip(trees, Parser.parse_with_each(parsers, sentence), strict=True):
             own.append(parsed.scored_tree)
         advance()
-    scored = {
-        setting: score(gold, parsed, metric="parseval", preset=preset) for setting, parsed in zip(settings, trees, strict=True)
-    }
+    return best_settings(gold, dict(zip(settings, trees, strict=True)), VITERBI, preset=preset)
+
+
+def best_settings(
+    gold: Sequence[Tree],
+    trees: Mapping[DecodingSetting, Sequence[Tree]],
+    usual: DecodingSetting,
+    *,
+    least: float | None = None,
+    preset: str | Preset = "default",
+) -> TunedDecoding:
+    """The best setting for each purpose, given the trees under each setting. For recall and precision F1 must be at least
+    ``least``, by default that of the ``usual`` setting, which is used for exact match unless another is significantly better."""
+    scored = {setting: score(gold, parsed, metric="parseval", preset=preset) for setting, parsed in trees.items()}
     rates = {setting: dict(result.rates) for setting, result in scored.items()}
     exact = {setting: result.rows[:, result.columns.index("exact")] > 0 for setting, result in scored.items()}
+    least = rates[usual]["f1"] if least is None else least
     best: dict[str, DecodingSetting] = {}
     for criterion, rate in CRITERIA.items():
-        least = rates[VITERBI]["f1"] if criterion in ("recall", "precision") else 0.0
-        allowed = [setting for setting in settings if rates[setting]["f1"] >= least]
+        floor = least if criterion in ("recall", "precision") else 0.0
+        allowed = [setting for setting in trees if rates[setting]["f1"] >= floor] or [usual]
         if criterion == "exact":
-            allowed = [setting for setting in settings if setting == VITERBI or is_surely_better(exact[setting], exact[VITERBI])]
+            allowed = [setting for setting in trees if setting == usual or is_surely_better(exact[setting], exact[usual])]
         best[criterion] = max(allowed, key=lambda setting: rates[setting][rate])
     return TunedDecoding(best, rates, len(gold))
 
