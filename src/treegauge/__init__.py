@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from treegauge.learning import learn
     from treegauge.learning.training import train
     from treegauge.metrics.registry import find_metric, metric_names
-    from treegauge.models.parsing_model import ParsingModel, load
+    from treegauge.models.parsing_model import ParsingModel, load, mix
     from treegauge.parsing import Forest, Parser, decode
     from treegauge.presets import Preset, load_preset, preset_names
     from treegauge.reports.reporting import Report, report
@@ -92,6 +92,7 @@ __all__ = [
     "load",
     "load_preset",
     "metric_names",
+    "mix",
     "preset_names",
     "read",
     "report",

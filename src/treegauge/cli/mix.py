@@ -22,17 +22,7 @@ from treegauge.tables import number_of
 from treegauge.trees import Tree
 
 
-@click.command(
-    cls=Command,
-    epilog="""\b
-Examples:
-  treegauge train train.mrg -o grammars.model --hold-out 0.03
-  treegauge train train.mrg -o network.model --neural --hold-out 0.03
-  treegauge mix grammars.model network.model --tune train.mrg --hold-out 0.03 -o mix.model
-  treegauge mix grammars.model network.model --tune dev.mrg -o mix.model --bundle
-  treegauge mix grammars.model network.model --shares 1,2 --lam 0.4 -o mix.model
-  treegauge parse mix.model sentences.txt -o out.mrg""",
-)
+@click.command(cls=Command)
 @click.argument("models", nargs=-1, required=True, type=INPUT, metavar="MODEL...")
 @output_option("Output file of the mixture.", default=None)
 @click.option("--tune", type=INPUT, metavar="TREES",
@@ -54,6 +44,15 @@ def command(
     """Mix MODELs of any kind: the mean of their posteriors, each with its share, decoded for the metric you report.
 
     The file names its models, by paths that begin at its folder, and their hashes. Parse with: treegauge parse OUTPUT.
+
+    \b
+    Examples:
+      treegauge train train.mrg -o grammars.model --hold-out 0.03
+      treegauge train train.mrg -o network.model --neural --hold-out 0.03
+      treegauge mix grammars.model network.model --tune train.mrg --hold-out 0.03 -o mix.model
+      treegauge mix grammars.model network.model --tune dev.mrg -o mix.model --bundle
+      treegauge mix grammars.model network.model --shares 1,2 --lam 0.4 -o mix.model
+      treegauge parse mix.model sentences.txt -o out.mrg
     """
     if output in (None, "-"):
         raise UsageError("a mixture is a file: give -o FILE")

@@ -17,7 +17,7 @@ from treegauge.errors import ModelError, UsageError
 from treegauge.grammar.model import SHIPPED
 from treegauge.io.archive import file_content, read_archive, refusing_damaged_model, write_archive
 from treegauge.models.loading import MIXTURE, OWN, LoadedModel, load_parser
-from treegauge.parsing.mixture import mixture_of
+from treegauge.parsing.mixture import check_shares, mixture_of
 
 VERSION = 1
 _PART = "part."
@@ -62,8 +62,9 @@ def load_mixture(path: str | Path, *, device: str = "auto") -> LoadedModel:
     with refusing_damaged_model(path):
         parts = [(str(part["path"]), str(part["sha256"])) for part in document["parts"]]
         shares, lam, notes = [float(share) for share in document["shares"]], float(document["lam"]), dict(document["notes"])
-        if len(shares) != len(parts) or not math.isfinite(lam) or any("\0" in place for place, _ in parts):
-            raise ValueError("the shares are not those of the parts, or a part has no name")
+        check_shares(parts, shares)
+        if not math.isfinite(lam) or any("\0" in place for place, _ in parts):
+            raise ValueError("lam is not a number, or a part has no name")
         contents = [arrays[f"{_PART}{i}"].tobytes() for i in range(len(parts))] if arrays else None
     with tempfile.TemporaryDirectory(prefix="treegauge-") as folder:
         models: list[LoadedModel] = []

@@ -19,6 +19,7 @@ from typing import Any, overload
 
 from treegauge.errors import TreegaugeWarning, UsageError
 from treegauge.models.loading import load_parser
+from treegauge.parsing.mixture import mixture_of
 from treegauge.parsing.objectives import VITERBI, settings_from_notes
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import Constituent, Parse
@@ -120,3 +121,23 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
         setting = settings_from_notes(loaded.notes).get("f1", VITERBI)
         parser = parser.with_settings(objective=setting.objective, options=setting.options)
     return ParsingModel(parser, os.path.basename(name))
+
+
+def mix(
+    models: Sequence[ParsingModel | str | os.PathLike[str]],
+    *,
+    shares: Sequence[float] | None = None,
+    lam: float | None = None,
+    device: str = "auto",
+) -> ParsingModel:
+    """The mixture of models or of their files: the mean of their posteriors, each with its share, decoded with the price ``lam`` of
+    a node. ``treegauge mix --tune`` chooses shares and lam; by default shares are equal, and lam is 0.45.
+
+    >>> print(mix(["own", load("own")], shares=[1, 3]).parse("It rains.").tree)
+    (S (NP (PRP It)) (VP (VBZ rains)) (. .))
+    """
+    if isinstance(models, str | os.PathLike):
+        raise UsageError("models to mix are a list: mix([a, b])")
+    opened = [model if isinstance(model, ParsingModel) else load(model, device=device) for model in models]
+    named = {f"model {i} ({model.name})": model.parser for i, model in enumerate(opened, start=1)}
+    return ParsingModel(mixture_of(named, shares, lam), "mixture")

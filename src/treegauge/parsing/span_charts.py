@@ -115,6 +115,7 @@ class SpanChart(PosteriorView):
         self.kind = kind
         self.gives = frozenset({"trees"} if kind == "potentials" else ())
         self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
+        self.has_words = words is not None
         self.words = tuple(str(i) for i in range(n)) if words is None else tuple(words)
         self.tags = None if tags is None else list(tags)
         if len(self.labels) != size or self.n != n or (self.tags is not None and len(self.tags) != n):

@@ -130,12 +130,21 @@ def consensus_of_treebanks(
     >>> [(str(best.tree), round(best.score, 3), first) for best, first in consensus_of_treebanks([b, a, c])]
     [('(S (NP (D a) (N b)) (V c))', 0.833, 1)]
     """
+    score = MetricRate(metric, preset)
+    for trees in voting_trees(banks, names):
+        shares = [1.0 if weights is None else weights[i] for i in trees]
+        best = consensus(list(trees.values()), shares, score)
+        yield best, next(i for i, tree in trees.items() if tree == best.tree)
+
+
+def voting_trees(banks: Sequence[Treebank], names: Sequence[str] | None = None) -> Iterator[dict[int, Tree]]:
+    """The trees of each sentence by the numbers of their treebanks, without failed parses unless all failed; an error if the
+    treebanks do not have the same sentences."""
     names = [f"treebank {i + 1}" for i in range(len(banks))] if names is None else names
     sizes = {len(bank) for bank in banks}
     if len(sizes) > 1:
         listed = ", ".join(f"{name}: {len(bank):,}" for name, bank in zip(names, banks, strict=True))
         raise MismatchError(f"the files have different numbers of sentences ({listed})")
-    score = MetricRate(metric, preset)
     for number in range(sizes.pop() if sizes else 0):
         trees = [bank[number] for bank in banks]
         voting = [i for i, tree in enumerate(trees) if tree.words]
@@ -143,9 +152,7 @@ def consensus_of_treebanks(
             if trees[i].words != trees[voting[0]].words:
                 place = f"sentence {number + 1}: {names[i]} has other words than {names[voting[0]]}"
                 raise MismatchError(f"{place}: {_start(trees[i])} and {_start(trees[voting[0]])}")
-        voting = voting or [0]
-        best = consensus([trees[i] for i in voting], [1.0 if weights is None else weights[i] for i in voting], score)
-        yield best, next(i for i in voting if trees[i] == best.tree)
+        yield {i: trees[i] for i in voting or [0]}
 
 
 def _start(tree: Tree) -> str:

@@ -1,0 +1,259 @@
+"""Mixtures of models on the command line and as files: what is chosen, what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.neural.toy_network import TREES, trained
+
+from treegauge.cli._group import treegauge
+from treegauge.errors import FileNote, MismatchError, ModelError, TreegaugeError, UsageError
+from treegauge.grammar import PCFG, save_model, train
+from treegauge.grammar.training_sentences import hold_out_by_words, seen_sentences, sentence_hashes
+from treegauge.io import write
+from treegauge.models.loading import load_parser
+from treegauge.models.mixtures import load_mixture, mix_models, save_mixture
+from treegauge.parsing import write_charts
+from treegauge.parsing.mixture import MixtureParser, mixture_of
+from treegauge.parsing.parser import Parser, Sentence
+from treegauge.trees import Tree, Treebank
+
+SENTENCES = ("the cat sat", "milk saw the old dog with a cat", "a dog sat with milk")
+HELD = [
+    Tree.parse(text) for text in ("(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat)))))", "(TOP (NP (NN dog)))")
+]
+RECALL = ("--objective", "labelled-recall", "--format", "jsonl")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two counted grammars and their training sentences, some text, and trees that neither was trained on."""
+    made = tmp_path_factory.mktemp("mixture")
+    for name, trees in (("a", TREES), ("b", TREES[:4] * 2 + TREES[4:])):
+        grammar, notes = train(trees, steps="traces,functions,root,redundant")
+        save_model(grammar, made / f"{name}.model", notes=notes, sentences=sentence_hashes(trees))
+    if find_spec("torch") is not None:
+        from treegauge.neural.network_model import save_network
+
+        save_network(trained(), made / "n.model")
+    (made / "words.txt").write_text("".join(f"{line}\n" for line in SENTENCES))
+    write(Treebank.from_trees(HELD), made / "held.mrg")
+    write(Treebank.from_trees([*HELD, TREES[0]]), made / "overlap.mrg")
+    return made
+
+
+def run(folder: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(treegauge, list(arguments), prog_name="treegauge")
+    if isinstance(done.exception, TreegaugeError):
+        assert done.exception.exit_code == code, done.exception
+        return done.stdout, str(done.exception)
+    assert done.exit_code == code, done.output
+    return done.stdout, done.stderr
+
+
+def test_parse_with_several_models(folder: Path) -> None:
+    """Two models are the mean of their posteriors; their shares are said unless they are given."""
+    alone = [run(folder, "parse", f"{name}.model", "words.txt", *RECALL)[0] for name in "ab"]
+    mixed, said = run(folder, "parse", "a.model", "b.model", "words.txt", "--format", "jsonl", "--posteriors")
+    assert "equal shares, lam 0.45" in said
+    assert said.count("equal shares") == 1
+    records = [json.loads(line) for line in mixed.splitlines()]
+    assert [" ".join(record["words"]) for record in records] == list(SENTENCES)
+    for record, sentence in zip(records, SENTENCES, strict=True):
+        parts = [load_parser(str(folder / f"{name}.model")).parser for name in "ab"]
+        views = [part.view(Sentence(tuple(sentence.split()))) for part in parts]
+        mean = {(s, t, label): p for s, t, label, p in record["posteriors"]}
+        wanted: dict[tuple[int, int, str], float] = {}
+        for view in views:
+            for c in view.shown_constituents():
+                wanted[c[:3]] = wanted.get(c[:3], 0.0) + c.posterior / 2
+        for key in mean.keys() | wanted.keys():
+            assert mean.get(key, 0.0) == pytest.approx(wanted.get(key, 0.0), abs=1e-5), key
+    for shares, name in (("1,0", 0), ("0,1", 1)):
+        given, said = run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, *RECALL)
+        assert "equal" not in said
+        trees = [[json.loads(line)["tree"] for line in text.splitlines()] for text in (given, alone[name])]
+        assert trees[0] == trees[1]
+
+
+def test_what_parse_refuses(folder: Path) -> None:
+    assert "whole trees" in run(folder, "parse", "a.model", "b.model", "words.txt", "--kbest", "2", code=2)[1]
+    for objective, why in (
+        ("viterbi", "posteriors do not say"),
+        ("frames", "parses of a grammar"),
+        ("max-rule", "treegauge train"),
+    ):
+        assert why in run(folder, "parse", "a.model", "b.model", "words.txt", "--objective", objective, code=2)[1]
+    assert "several models" in run(folder, "parse", "a.model", "words.txt", "--shares", "1,2", code=2)[1]
+    for shares in ("1", "1,2,3", "0,0", "1,-1", "1,nan"):
+        assert "needs 2 shares" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, code=2)[1]
+    assert "separated by commas" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", "1;2", code=2)[1]
+    assert "2 files after the models" in run(folder, "parse", "a.model", "words.txt", "b.model", code=2)[1]
+    assert "give it once" in run(folder, "parse", "a.model", "a.model", "words.txt", code=2)[1]
+
+
+def test_objectives_and_options_on_a_mixture(folder: Path) -> None:
+    for options in (
+        ["--objective", "bracketed-recall"],
+        ["--objective", "labelled-recall", "--pre"],
+        ["--for", "recall"],
+        ["--exact"],
+    ):
+        trees = run(folder, "parse", "a.model", "b.model", "words.txt", *options)[0].splitlines()
+        assert [" ".join(Tree.parse(tree).words) for tree in trees] == list(SENTENCES), options
+    tagged = run(folder, "parse", "a.model", "b.model", "held.mrg", "--input", "trees", "--gold-tags")[0]
+    assert [Tree.parse(line).tags for line in tagged.splitlines()] == [tree.tags for tree in HELD]
+    plain = run(folder, "parse", "a.model", "b.model", "words.txt")[0]
+    assert run(folder, "parse", "a.model", "b.model", "words.txt", "--jobs", "2")[0] == plain
+    assert run(folder, "parse", "a.model", "b.model", "words.txt", "--engine", "local:2")[0] == plain
+
+
+def test_resume_covers_all_models_and_shares(folder: Path) -> None:
+    def interrupted(*arguments: str, code: int) -> str:
+        (folder / "out.mrg").write_text(run(folder, "parse", "a.model", "b.model", "words.txt")[0].splitlines(True)[0])
+        plan = {"models": None}
+        (folder / "out.mrg.checkpoint").write_text(json.dumps(plan))
+        return run(folder, "parse", *arguments, "-o", "out.mrg", "--resume", code=code)[1]
+
+    said = interrupted("a.model", "b.model", "words.txt", "--shares", "1,2", code=2)
+    assert "models" in said
+    assert "shares" in said
+
+
+def test_mix_tune_parse(folder: Path) -> None:
+    _, said = run(folder, "mix", "a.model", "b.model", "--tune", "held.mrg", "-o", "mix.model")
+    assert "tuned on 2 sentences" in said
+    assert "a.model alone" in said
+    trees, said = run(folder, "parse", "mix.model", "words.txt")
+    assert "decoding for f1: --objective labelled-precision-recall --lam" in said
+    assert len(trees.splitlines()) == len(SENTENCES)
+    assert "decoding for recall" in run(folder, "parse", "mix.model", "words.txt", "--for", "recall")[1]
+    again = (folder / "mix.model").read_bytes()
+    run(folder, "mix", "a.model", "b.model", "--tune", "held.mrg", "-o", "mix.model")
+    assert (folder / "mix.model").read_bytes() == again, "the search has no chance in it"
+    nested = run(folder, "parse", "mix.model", "own", "words.txt", "--shares", "2,1")[0]
+    assert len(nested.splitlines()) == len(SENTENCES)
+
+
+def test_tuning_trees_must_be_new(folder: Path) -> None:
+    _, said = run(folder, "mix", "a.model", "b.model", "--tune", "overlap.mrg", "-o", "mix.model", code=4)
+    assert "a.model was trained on 1 of these 3 sentences, such as: the cat sat" in said
+    assert "--drop-overlap" in said
+    _, said = run(folder, "mix", "a.model", "b.model", "--tune", "overlap.mrg", "--drop-overlap", "-o", "mix.model")
+    assert "1 sentence dropped: a.model" in said
+    assert "tuned on 2 sentences" in said
+    _, said = run(folder, "mix", "a.model", "own", "--tune", "held.mrg", "-o", "mix.model")
+    assert "own does not say what it was trained on" in said
+
+
+def test_held_out_trees_of_the_training_file(folder: Path) -> None:
+    """What ``--hold-out`` leaves out of any model is what ``mix --hold-out`` tunes on."""
+    trees = [Tree.parse(f"(S (NP (NN w{i})) (VP (VB sat)))") for i in range(60)]
+    write(Treebank.from_trees(trees), folder / "many.mrg")
+    for name in "cd":
+        run(folder, "induce", "many.mrg", "--no-tune", "--hold-out", "0.2", "-o", f"{name}.model")
+    held = hold_out_by_words(trees, 0.2)[1]
+    assert 0 < len(held) < 30
+    assert not seen_sentences(held, load_parser(str(folder / "c.model")).sentences)
+    _, said = run(folder, "mix", "c.model", "d.model", "--tune", "many.mrg", "--hold-out", "0.2", "-o", "cd.model")
+    assert f"tuned on {len(held)} sentences" in said
+    assert "was trained on" in run(folder, "mix", "c.model", "d.model", "--tune", "many.mrg", "-o", "cd.model", code=4)[1]
+
+
+def test_mixture_files(folder: Path, tmp_path: Path) -> None:
+    """A file names its parts from its folder; a part that was changed or moved is an error; a bundle has them inside."""
+    names = [str(folder / f"{name}.model") for name in "ab"]
+    place, bundle = folder / "plain.model", tmp_path / "bundle.model"
+    run(folder, "mix", "a.model", "b.model", "--shares", "2,1", "--lam", "0.3", "-o", "plain.model")
+    run(folder, "mix", *names, "--shares", "2,1", "--lam", "0.3", "--bundle", "-o", str(bundle))
+    assert place.stat().st_size < 2000 < bundle.stat().st_size
+    for path in (place, bundle):
+        found = load_parser(str(path)).parser
+        assert isinstance(found, MixtureParser)
+        assert (found.shares, found.lam) == ((2.0, 1.0), 0.3)
+    assert run(folder, "parse", "plain.model", "words.txt")[0] == run(folder, "parse", str(bundle), "words.txt")[0]
+    assert len(load_mixture(place).sentences) == len(sentence_hashes(TREES))
+    moved = tmp_path / "moved.model"
+    moved.write_bytes(place.read_bytes())
+    with pytest.raises(ModelError, match=r"its part .*a\.model is not there"):
+        load_mixture(moved)
+    (tmp_path / "a.model").write_bytes((folder / "b.model").read_bytes())
+    with pytest.raises(ModelError, match=r"a\.model has been changed since it was mixed"):
+        load_mixture(moved)
+    save_mixture(tmp_path / "bad.model", names, [1.0], 0.3, notes={})
+    with pytest.raises(ModelError, match="damaged"):
+        load_mixture(tmp_path / "bad.model")
+
+
+def test_what_mix_refuses(folder: Path) -> None:
+    for arguments, why in (
+        (["a.model", "-o", "x.model"], "two models or more"),
+        (["a.model", "b.model"], "give -o FILE"),
+        (["a.model", "words.txt", "-o", "x.model"], "words.txt is not a model"),
+        (["a.model", "b.model", "--tune", "held.mrg", "--shares", "1,2", "-o", "x.model"], "leave out --shares"),
+        (["a.model", "b.model", "--hold-out", "0.1", "-o", "x.model"], "trees of --tune"),
+    ):
+        assert why in run(folder, "mix", *arguments, code=2)[1]
+
+
+def counted(text: str, **labels: str | None) -> Parser:
+    return Parser(PCFG(PCFG.parse(text).rules, "S", labels) if labels else PCFG.parse(text))
+
+
+def test_models_that_do_not_fit() -> None:
+    one = counted('S -> NP V [1]\nNP -> N N [1]\nN -> "n\'t" [1]\nV -> "b" [1]')
+    with pytest.raises(MismatchError, match="no label in common: one has NP, S and other has IP, XP"):
+        mixture_of({"one": one, "other": counted('IP -> XP V [1]\nXP -> N N [1]\nN -> "a" [1]\nV -> "b" [1]')})
+    with pytest.raises(MismatchError, match="one has do and n't, other has don't"):
+        mixture_of({"one": one, "other": counted('S -> N V [1]\nN -> "don\'t" [1]\nV -> "b" [1]')})
+    with pytest.raises(MismatchError, match="other is a grammar over tags, one is one over words"):
+        mixture_of({"one": one, "other": Parser(one.grammar, tag_words=True)})
+    with pytest.raises(UsageError, match="give it once"):
+        mix_models([load_parser("own"), load_parser("own")])
+
+
+def test_function_tags_are_cut_with_a_warning() -> None:
+    plain = counted('S -> NP V [1]\nNP -> N [1]\nN -> "a" [1]\nV -> "b" [1]')
+    detailed = counted('S -> `NP-SBJ` V [1]\n`NP-SBJ` -> N [1]\nN -> "a" [1]\nV -> "b" [1]')
+    with pytest.warns(FileNote, match=r"detailed: its labels are mixed without function tags \(NP-SBJ as NP\)"):
+        mixture = mixture_of({"plain": plain, "detailed": detailed})
+    assert str(mixture.parse(Sentence(("a", "b"))).tree) == "(S (NP (N a)) (V b))"
+    both = mixture_of({"one": detailed, "other": counted('S -> `NP-SBJ` V [1]\n`NP-SBJ` -> N [1]\nN -> "a" [1]\nV -> "b" [1]')})
+    assert str(both.parse(Sentence(("a", "b"))).tree) == "(S (NP-SBJ (N a)) (V b))"
+
+
+def test_decode_several_files_of_charts(folder: Path) -> None:
+    """The mean of charts, and of charts and models; one that has all shares decides alone."""
+    words, rng = [sentence.split() for sentence in SENTENCES], np.random.default_rng(1)
+    for name in ("one", "two"):
+        scores = [rng.normal(size=(len(own), len(own), 4)) * 3 for own in words]
+        write_charts(folder / f"{name}.npz", scores, ["", "NP", "VP", "S"], words=words, null=[0])
+    write_charts(folder / "wordless.npz", [np.zeros((len(own), len(own), 2)) for own in words], ["", "NP"], null=[0])
+    alone = run(folder, "decode", "two.npz", "--lam", "0.45")[0]
+    assert run(folder, "decode", "one.npz", "two.npz", "--shares", "0,1")[0] == alone
+    assert run(folder, "decode", "one.npz", "two.npz")[0] != alone
+    records = run(folder, "decode", "one.npz", "wordless.npz", "a.model", "--format", "jsonl", "--shares", "1,1,98")[0]
+    given = [str(Tree.parse(json.loads(line)["tree"])) for line in records.splitlines()]
+    assert given == run(folder, "parse", "a.model", "own", "words.txt", "--shares", "1,0")[0].splitlines()
+    assert "whole trees" in run(folder, "decode", "one.npz", "two.npz", "--kbest", "2", code=2)[1]
+    assert "posteriors do not say" in run(folder, "decode", "one.npz", "two.npz", "--objective", "viterbi", code=2)[1]
+    assert "has no words" in run(folder, "decode", "wordless.npz", "a.model", code=4)[1]
+    assert "treegauge parse mixes them" in run(folder, "decode", "a.model", "b.model", code=2)[1]
+    write_charts(folder / "short.npz", [np.zeros((3, 3, 2))], ["", "NP"], null=[0])
+    assert "short.npz has 1 chart" in run(folder, "decode", "one.npz", "short.npz", code=4)[1]
+
+
+@pytest.mark.torch
+def test_a_network_among_them(folder: Path) -> None:
+    trees = run(folder, "parse", "a.model", "n.model", "words.txt", "--device", "cpu", "--jobs", "2")[0].splitlines()
+    assert [" ".join(Tree.parse(tree).words) for tree in trees] == list(SENTENCES)
+    _, said = run(folder, "mix", "a.model", "n.model", "--tune", "held.mrg", "--device", "cpu", "-o", "an.model")
+    assert "n.model alone" in said
+    assert run(folder, "parse", "an.model", "words.txt", "--device", "cpu")[0].count("\n") == len(SENTENCES)
