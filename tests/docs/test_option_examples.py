@@ -79,7 +79,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("examples")
     write_examples(place)
     charts = {"scores": np.zeros((2, 3, 3, 2)), "lengths": np.array([3, 2]), "labels": np.array(["", "NP"])}
-    np.savez(place / "charts.npz", **charts)
+    for name in ("charts.npz", "charts2.npz"):
+        np.savez(place / name, **charts)
     judgement = {"id": "1", "at": "2026-11-16T00:00:00.000000Z", "annotator": "anna", "role": "annotator", "verdict": "accepted"}
     bracket = {"kind": "CE", "label": "NP", "start": 0, "end": 1, "gold": "", "words": ["Rain", "fell"]}
     rest = {"note": "", "correction": False, "undoes": "", "blind": False}
