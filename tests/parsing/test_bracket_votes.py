@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import brute_force as brute
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -17,7 +18,6 @@ from treegauge.cli.consensus import command
 from treegauge.errors import Discontinuous, FileNote
 from treegauge.io import read
 from treegauge.parsing.bracket_votes import recombine, recombined_trees
-from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree, Treebank
 
 
