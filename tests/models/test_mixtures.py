@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +37,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, trees in (("a", TREES), ("b", TREES[:4] * 2 + TREES[4:])):
         grammar, notes = train(trees, steps="traces,functions,root,redundant")
         save_model(grammar, made / f"{name}.model", notes=notes, sentences=sentence_hashes(trees))
-    if find_spec("torch") is not None:
-        from treegauge.neural.network_model import save_network
-
-        save_network(trained(), made / "n.model")
     (made / "words.txt").write_text("".join(f"{line}\n" for line in SENTENCES))
     write(Treebank.from_trees(HELD), made / "held.mrg")
     write(Treebank.from_trees([*HELD, TREES[0]]), made / "overlap.mrg")
@@ -112,6 +107,11 @@ def test_objectives_and_options_on_a_mixture(folder: Path) -> None:
     assert [Tree.parse(line).tags for line in tagged.splitlines()] == [tree.tags for tree in HELD]
     plain = run(folder, "parse", "a.model", "b.model", "words.txt")[0]
     assert run(folder, "parse", "a.model", "b.model", "words.txt", "--jobs", "2")[0] == plain
+
+
+@pytest.mark.slow
+def test_workers_parse_with_a_mixture(folder: Path) -> None:
+    plain = run(folder, "parse", "a.model", "b.model", "words.txt")[0]
     assert run(folder, "parse", "a.model", "b.model", "words.txt", "--engine", "local:2")[0] == plain
 
 
@@ -252,6 +252,9 @@ def test_decode_several_files_of_charts(folder: Path) -> None:
 
 @pytest.mark.torch
 def test_a_network_among_them(folder: Path) -> None:
+    from treegauge.neural.network_model import save_network
+
+    save_network(trained(), folder / "n.model")
     trees = run(folder, "parse", "a.model", "n.model", "words.txt", "--device", "cpu", "--jobs", "2")[0].splitlines()
     assert [" ".join(Tree.parse(tree).words) for tree in trees] == list(SENTENCES)
     _, said = run(folder, "mix", "a.model", "n.model", "--tune", "held.mrg", "--device", "cpu", "-o", "an.model")
