@@ -38,13 +38,6 @@ _TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "pat
         *("keep", "with_emr", "rule", "across_gold", "replace", "parser_labels", "revoke", "audit", "seed", "field"),
         *("host", "port", "allow_remote", "names", "certificate", "key", "base", "new_links", "open_"),
     ),
-    epilog="""\b
-Examples:
-  treegauge check gold.mrg parser.mrg
-  treegauge check gold.mrg A.mrg B.mrg --annotator anna --annotator ben --sample 100 --overlap 0.2
-  treegauge check gold.mrg A.mrg B.mrg --results --format latex
-  treegauge check gold.mrg parser.mrg --exact --corrected better-gold.mrg
-  treegauge check --export judgements.jsonl""",
 )
 @click.argument("gold", required=False, type=INPUT)
 @click.argument("tests", nargs=-1, type=INPUT, metavar="[TEST...]")
@@ -111,6 +104,14 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
     A page on this machine shows one sentence after the other, with all its brackets in question. The store keeps the judgements by
     sentence, span and label, so they also apply to the parser's next version. GOLD and TEST are treebank files; NAME=FILE
     gives a parser a name. The human check is that of Hogenhout & Matsumoto (1996).
+
+    \b
+    Examples:
+      treegauge check gold.mrg parser.mrg
+      treegauge check gold.mrg A.mrg B.mrg --annotator anna --annotator ben --sample 100 --overlap 0.2
+      treegauge check gold.mrg A.mrg B.mrg --results --format latex
+      treegauge check gold.mrg parser.mrg --exact --corrected better-gold.mrg
+      treegauge check --export judgements.jsonl
     """
     from treegauge.humancheck import require_web
 
