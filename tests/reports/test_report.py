@@ -23,7 +23,7 @@ from treegauge.errors import Discontinuous
 from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.normalise import pipeline
 from treegauge.reports.figures import Figure, FigureKind, Scale, Series, figure_svg
-from treegauge.reports.report_contents import crossings_table, difference_tables, summarise
+from treegauge.reports.report_contents import crossings_table, difference_tables, report_figures, summarise
 from treegauge.reports.reporting import Report, find_sentences
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
@@ -345,6 +345,9 @@ def test_the_answer_names_the_winner_first_and_no_sign_has_to_be_turned() -> Non
         sign = pair.of(("parseval", "f1")).sign
         assert row[-2:] == [str(number) for number in sorted((sign.wins, sign.losses), reverse=True)]
         assert "Differences, better − worse" in html, "the forest plot"
+        (figure,) = report_figures(report)["summary"]
+        assert "parseval f1" in figure.names
+        assert "freval f1" not in figure.names, "it would stretch the axis until no interval is seen"
 
 
 def test_the_answer_tells_where_wrong_brackets_were_saved() -> None:

@@ -276,9 +276,15 @@ def _summary_figures(report: Report) -> list[Figure]:
     group, best = comparison.overall, ranked_systems(report)[0]
     pairs = [better_last(pair) for pair in group.pairs if best in (pair.a, pair.b)]
     several = len(pairs) > 1
-    chosen = [replace(pair, differences=(headline_difference(pair),)) if several else pair for pair in pairs]
+    chosen = [replace(pair, differences=(headline_difference(pair),) if several else _drawable(pair)) for pair in pairs]
     figure = differences_figure(replace(comparison, groups=(replace(group, pairs=tuple(chosen)),)))
     return [figure, rates_figure(comparison)] if several else [figure]
+
+
+def _drawable(pair: PairOfSystems) -> tuple[Difference, ...]:
+    """The differences but for that of FREVAL over all sizes, most of which no parser gets right: it may dwarf the others."""
+    found = tuple(one for one in pair.differences if one.name != ("freval", "f1"))
+    return found or pair.differences
 
 
 def rates_figure(comparison: Comparison) -> Figure:
