@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 
@@ -23,6 +24,7 @@ from treegauge.humancheck.web.server import Address, links_to, listen, make_serv
 
 
 def main(location: str, annotators: int) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup, where a check outlives a hangup
     gold = own_treebank()
     check = build_check(gold, {"A": careless(gold, 1)}, CheckPlan(exact=True))
     _ = check.order, check.by_key, check.number
