@@ -150,9 +150,13 @@ def test_formats(files: Path, form: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     if form == "markdown":
-        assert lines[:4] == ["| parseval | test |", "| --- | ---: |", "| recall | 93.33 |", "| precision | 93.33 |"]
+        assert lines[0] == "| system | recall | precision | F1 | exact match |"
+        assert lines[2].startswith("| test | 93.33 | 93.33 | 93.33 |")
+        by_rate = call(files, "score", "gold.mrg", "test.mrg", "--format", form, "--rows", "rates").stdout.splitlines()
+        assert by_rate[:4] == ["| parseval | test |", "| --- | ---: |", "| recall | 93.33 |", "| precision | 93.33 |"]
     elif form == "latex":
-        assert lines[:5] == [r"\begin{tabular}{lr}", r"\toprule", r"parseval & test \\", r"\midrule", r"recall & 93.33 \\"]
+        assert lines[:4] == [r"\begin{table}", r"\centering", r"\begin{tabular}{lrrrr}", r"\toprule"]
+        assert lines[-2] == r"\end{table}"
         assert lines[-1].startswith("% parseval|")
     elif form == "evalb":
         assert lines[3] == "   1    7    0   80.00  80.00     4      5    5      0      6     6   100.00"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +32,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_tables_name_the_systems_and_the_seed(files: Path) -> None:
-    done = run("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "200", "--seed", "7", "--structure", "NP", cwd=files)
+    every = ("-m", "all", "--table", "all", "--structure", "NP")
+    done = run("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "200", "--seed", "7", *every, cwd=files)
     assert done.returncode == 0, done.stderr
     assert "poor" in done.stdout
     assert "sys.poor" not in done.stdout
@@ -45,7 +48,7 @@ def test_tables_name_the_systems_and_the_seed(files: Path) -> None:
 def test_no_metric_is_scored_unasked(files: Path) -> None:
     options = ("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "20", "-m", "parseval")
     plain = run(*options, cwd=files)
-    assert "Differences" in plain.stdout
+    assert "is better than" in plain.stdout
     assert "Tests on brackets" not in plain.stdout
     assert "Tests on brackets" in run(*options, "-m", "hogenhout", cwd=files).stdout
     assert CompareOptions(("parseval",)).scored_metrics() == ["parseval"]
@@ -65,7 +68,18 @@ def test_json_has_everything_and_agrees_with_csv(files: Path) -> None:
 
 def test_latex_is_a_tabular_with_booktabs(files: Path) -> None:
     done = run(
-        "gold.mrg", "a=sys.poor.mrg", "b_1=sys.good.mrg", "--rounds", "99", "--table", "measures", "--format", "latex", cwd=files
+        "gold.mrg",
+        "a=sys.poor.mrg",
+        "b_1=sys.good.mrg",
+        "--rounds",
+        "99",
+        "-m",
+        "hogenhout",
+        "--table",
+        "measures",
+        "--format",
+        "latex",
+        cwd=files,
     )
     lines = done.stdout.splitlines()
     assert lines[0] == r"\begin{tabular}{lrr}"
@@ -77,7 +91,7 @@ def test_latex_is_a_tabular_with_booktabs(files: Path) -> None:
 def test_three_systems_have_a_matrix(files: Path) -> None:
     done = run("gold.mrg", "a=sys.poor.mrg", "b=sys.good.mrg", "c=gold.mrg", "-m", "parseval", "--rounds", "500", cwd=files)
     assert "Who beats whom: parseval f1" in done.stdout
-    assert "corrected for 3 pairs" in done.stdout
+    assert "correction for 3 pairs" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -88,7 +102,7 @@ def test_three_systems_have_a_matrix(files: Path) -> None:
         (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "-m", "f1"), 2, "unknown metric 'f1'"),
         (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rates", "f2"), 2, "unknown rate 'f2'"),
         (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--by-length", "--lengths", "ten"), 2, "--lengths"),
-        (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--table", "all"), 2, "unknown table"),
+        (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--table", "every"), 2, "unknown table"),
         (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "0"), 2, "rounds"),
         (("gold.mrg", "x=sys.poor.mrg", "x=sys.good.mrg"), 2, "called 'x'"),
         (("gold.mrg", "bad.mrg", "sys.good.mrg", "--on-error", "stop"), 3, "bad.mrg:1"),
@@ -103,3 +117,73 @@ def test_what_cannot_be_done_is_said(files: Path, arguments: tuple[str, ...], co
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_the_answer_comes_first(files: Path) -> None:
+    """The better system is second, so that differences read as gains; json keeps the order in which they were given."""
+    options = ("gold.mrg", "good=sys.good.mrg", "poor=sys.poor.mrg", "--rounds", "500")
+    done = run(*options, cwd=files)
+    sentence, _, header, *rows = done.stdout.splitlines()
+    assert re.fullmatch(r"good is better than poor by \d+\.\d\d F1 \(95% interval \d+.* to \d+.*, p = \.00\d\d\)\.", sentence)
+    assert header.split() == ["rate", "poor", "good", "difference", "low", "high", "p"]
+    assert [row.split()[0] for row in rows[:4]] == ["recall", "precision", "f1", "exact_match"]
+    assert done.stdout.count("compare|") == 1
+    assert "gold:" not in done.stdout.splitlines()[-1]
+    assert "|gold:" in run(*options, "--signature", "full", cwd=files).stdout.splitlines()[-1]
+    (pair,) = json.loads(run(*options, "--format", "json", cwd=files).stdout)["groups"][0]["pairs"]
+    assert (pair["a"], pair["b"]) == ("good", "poor")
+    assert pair["differences"]["parseval"]["f1"]["difference"] < 0
+    same = run("gold.mrg", "a=sys.good.mrg", "b=sys.good.mrg", "--rounds", "50", cwd=files).stdout
+    assert same.startswith("a and b have the same F1 (95% interval 0.00 to 0.00, p = 1.0000).")
+
+
+def test_a_file_and_quiet(files: Path) -> None:
+    (files / "short.mrg").write_text("\n".join((files / "sys.good.mrg").read_text("utf-8").splitlines()[:-1]) + "\n", "utf-8")
+    options = ("gold.mrg", "sys.poor.mrg", "short.mrg", "--rounds", "50", "-o", "answer.txt")
+    loud, quiet = run(*options, cwd=files), run(*options, "--quiet", cwd=files)
+    assert (loud.returncode, quiet.returncode, loud.stdout, quiet.stdout) == (4, 4, "", "")
+    assert len(quiet.stderr.splitlines()) < len(loud.stderr.splitlines())
+    assert "better than" in (files / "answer.txt").read_text("utf-8")
+
+
+def test_the_table_in_the_paper(files: Path) -> None:
+    systems = ("gold.mrg", "poor=sys.poor.mrg", "good=sys.good.mrg", "same=sys.good.mrg", "--rounds", "500")
+    rates = ("--rates", "lr,f1,cb", "--published", "Berkeley=82.5,83.1", "--baselines")
+    table = run(*systems, *rates, "--format", "markdown", cwd=files).stdout.splitlines()
+    assert table[0] == "| system | recall | F1 | average crossing |"
+    poor, good, same, *others, berkeley = [line.split(" | ") for line in table[2 : table.index("")]]
+    assert "**" not in poor[2] + berkeley[2] + "".join("".join(row) for row in others)
+    assert good[2] == same[2].replace("†", "")
+    assert good[2].startswith("**")
+    assert berkeley[:3] == ["| Berkeley*", "82.50", "83.10"]
+    assert [row[0] for row in others][:2] == ["| right-branching*", "| left-branching*"]
+    caption = table[table.index("") + 3 :][-1]
+    for said in ("parseval", "preset default", "40 sentences", "randomisation", "500 rounds", "Holm", "*: not tested"):
+        assert said in " ".join(table), caption
+    fractions = run(*systems, "--rates", "f1", "--format", "html", "--fraction", "--digits", "3", "--intervals", cwd=files).stdout
+    assert re.search(r"<b>0\.\d{3} \[0\.\d{3}, \d\.\d{3}\]</b>", fractions)
+    for wrong in ("Berkeley", "Berkeley=x", "Berkeley=1,2,3,4"):
+        assert (
+            "in the order recall, f1"
+            in run(*systems, "--rates", "lr,f1", "--published", wrong, "--format", "latex", cwd=files).stderr
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+def test_the_table_compiles(files: Path) -> None:
+    options = (
+        "gold.mrg",
+        "a_1=sys.poor.mrg",
+        "b & co=sys.good.mrg,sys.poor.mrg",
+        "--format",
+        "latex",
+        "--baselines",
+        "--intervals",
+    )
+    table = run(*options, "--rounds", "50", cwd=files).stdout
+    document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n" + table + "\\end{document}\n"
+    (files / "paper.tex").write_text(document, "utf-8")
+    done = subprocess.run(["pdflatex", "-halt-on-error", "paper.tex"], cwd=files, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (files / "paper.pdf").stat().st_size > 1000

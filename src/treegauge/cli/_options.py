@@ -26,6 +26,7 @@ from treegauge.tables import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
+    from treegauge.tables import Table
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -188,7 +189,8 @@ hold_out_option = click.option(
 )  # fmt: skip
 
 TABLES = ("table", "json", "csv", "markdown", "latex")
-"""The formats of a command that prints tables."""
+RATE_TABLES = (*TABLES, "html")
+"""The formats of a command that prints tables, the second with tables of rates."""
 
 
 def format_option(formats: Iterable[str] = TABLES, text: str = "Output format.") -> Decorator:
@@ -229,6 +231,35 @@ def resampling_options(command: Function) -> Function:
     level = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
                          help="Level of the confidence intervals.")  # fmt: skip
     return rounds(seed(level(command)))
+
+
+def paper_options(command: Function) -> Function:
+    """Add the options of the table in a paper, ``--rows``, ``--published``, ``--digits`` and ``--fraction``."""
+    rows = click.option("--rows", type=click.Choice(["systems", "rates"]), default=None,
+                        help="A row a system, or a row a rate.  [default: systems in latex, markdown and html]")  # fmt: skip
+    published = click.option("--published", multiple=True, metavar="NAME=VALUE,...",
+                             help="A row of published percentages, in the order of --rates, marked as not tested, as in "
+                             "'Berkeley=82.5,83.1'; may be given several times.")  # fmt: skip
+    digits = click.option("--digits", type=click.IntRange(0, 12), default=None, metavar="N",
+                          help="Digits after the point.  [default: 2, of fractions 4]")  # fmt: skip
+    percent = click.option(
+        "--percent/--fraction", default=True, show_default=True, help="Rates as percentages or as fractions of 1."
+    )
+    return rows(published(digits(percent(command))))
+
+
+def rows_are_systems(chosen: Mapping[str, Any]) -> bool:
+    """Whether the table has a row a system: if that is asked for, or by default in formats for papers."""
+    return (chosen["rows"] or ("systems" if chosen["form"] in ("latex", "markdown", "html") else "rates")) == "systems"
+
+
+def render_rates(table: Table, chosen: Mapping[str, Any]) -> str:
+    """A table in the chosen format, with percentages or fractions, and so many digits."""
+    from treegauge.tables import render
+
+    shown = table if chosen["percent"] else replace(table, percent=())
+    digits = (2 if chosen["percent"] else 4) if chosen["digits"] is None else chosen["digits"]
+    return render(shown, chosen["form"], digits=digits)
 
 
 def list_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
+    RATE_TABLES,
     comma_separated,
     comparing_options,
     engine_option,
@@ -17,26 +19,45 @@ from treegauge.cli._options import (
     jobs_option,
     named_runs,
     number_of_jobs,
+    output_option,
+    paper_options,
     reading_both_options,
+    render_rates,
     report_problems,
     resampling_options,
+    rows_are_systems,
 )
 from treegauge.cli._progress import checked_by_people, progress
 from treegauge.engines import Engine
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.tables import whole_number
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
     from treegauge.humancheck.results import CheckedSystems
+    from treegauge.scoring.paper_table import SystemRow
     from treegauge.significance.comparison import Comparison
     from treegauge.significance.score_table import CompareOptions
 
 
 @click.command(
     cls=Command,
-    seldom=("lengths", "seed", "level", "interval", "real_test", "field", "figure", "store"),
+    seldom=(
+        "lengths",
+        "digits",
+        "percent",
+        "published",
+        "signature",
+        "intervals",
+        "seed",
+        "level",
+        "interval",
+        "real_test",
+        "field",
+        "figure",
+        "store",
+    ),
     epilog="""\b
 Examples:
   treegauge compare gold.mrg A.mrg B.mrg
@@ -50,9 +71,10 @@ Examples:
 @click.option("--scores", "scored", is_flag=True,
               help="The arguments are not trees but files of scores that `treegauge score --save` wrote.")  # fmt: skip
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
-              help="A metric to compare by; may be given several times. Default: every metric, or all in the scores.")  # fmt: skip
+              help="A metric to compare by, or all; may be given several times.  [default: parseval]")  # fmt: skip
 @click.option("--rates", default="", metavar="NAME,...",
-              help="Rates to compare: names as `f1` or `parseval.f1`, or `all`. Default: each metric's main one.")  # fmt: skip
+              help="Rates to compare: names as `f1` or `parseval.f1`, lr, lp, exact, cb, or `all`. Default: each metric's main "
+              "one.")  # fmt: skip
 @comparing_options
 @click.option(
     "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
@@ -66,8 +88,8 @@ Examples:
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
-              help="Show only this table (repeatable): rates, differences, runs, matrix, length, structure, items, "
-              "comparative, measures, crossing, brackets, signatures, tidy.")  # fmt: skip
+              help="Show only this table (repeatable): answer, rates, differences, runs, matrix, length, structure, items, "
+              "comparative, measures, crossing, brackets, signatures, tidy, or all.")  # fmt: skip
 @click.option(
     "--real-test",
     metavar="M1,M2",
@@ -78,24 +100,32 @@ Examples:
 )
 @click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the differences with their intervals: SVG; with [plot] also PDF and PNG, by the suffix.")  # fmt: skip
-@format_option()
+@format_option(RATE_TABLES)
+@paper_options
+@click.option("--intervals", is_flag=True, help="A row a system: show the interval of each rate, too.")
+@click.option("--baselines", is_flag=True, help="A row a system: trivial parsers as well (right branching ...), not tested.")
+@click.option("--signature", type=click.Choice(["short", "full"]), default="short", show_default=True,
+              help="The last line: full has the hashes of all trees, and every setting.")  # fmt: skip
+@output_option("Output file.  [default: standard output]")
+@click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @reading_both_options
 @jobs_option("Number of threads that resample")
 @engine_option
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
-    """Compare parsers: difference, confidence interval and p for every metric and pair.
+    """Compare parsers: which is better, by how much, and whether that is due to chance.
 
     GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. NAME=FILE,FILE... or NAME=runs:GLOB
     are several runs of one parser: interval and p then count the variation between runs as well as between sentences. With --scores
     all of them are files of scores. Every other p is from a paired randomisation test that swaps whole sentences; McNemar's test
     and the real test of Hogenhout & Matsumoto (1996) are shown as well.
     """
+    from treegauge.reports.scores import misfits_in
     from treegauge.significance.score_table import CompareOptions
     from treegauge.significance.tabulation import TABLES
 
     for name in chosen["tables"]:
-        if name not in TABLES:
-            raise UnknownName("table", name, TABLES)
+        if name not in (*TABLES, "all"):
+            raise UnknownName("table", name, (*TABLES, "all"))
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'A B...'.")
     if engine.in_process and number_of_jobs(chosen["jobs"], engine) > 1:
@@ -103,7 +133,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
     how = CompareOptions(
-        metrics=chosen["metrics"],
+        metrics=() if "all" in chosen["metrics"] else chosen["metrics"] or (() if chosen["scored"] else ("parseval",)),
         rates=comma_separated(chosen["rates"]),
         preset=chosen["preset"],
         treebank=options.treebank,
@@ -121,19 +151,31 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     )
     if chosen["figure"]:
         _check_figure(chosen["figure"])
+    if chosen["baselines"] and (chosen["scored"] or not rows_are_systems(chosen)):
+        raise UsageError("--baselines are rows beside systems that are scored here: --rows systems, without --scores")
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or options.treebank:
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
-        (comparison, notes), checked = _of_scores([gold, *tests], how, engine), None
+        (comparison, notes), checked = _of_scores([gold, *tests], how, engine, every="all" in chosen["metrics"]), None
     else:
         comparison, checked, notes = _of_trees(gold, named_runs(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
         _write_figure(comparison, chosen["figure"])
     given = None if chosen["real_test"] is None else _set_aside(chosen["real_test"])
-    _print(comparison, checked, chosen["form"], chosen["tables"], chosen["on_mismatch"])
+    others = _baseline_rows(gold, how, options) if chosen["baselines"] else ()
+    text = _text(comparison, checked, others, chosen)
     if given is not None:
-        _print_real_tests(comparison, *given, chosen["form"])
-    report_problems(notes)
+        text += _real_tests(comparison, *given, chosen["form"])
+    if chosen["output"] == "-":
+        click.echo(text, nl=False)
+    else:
+        from treegauge.io.writing import write_bytes
+
+        write_bytes(text.encode("utf-8", "replace"), chosen["output"])
+    if not chosen["quiet"]:
+        report_problems(notes)
+    elif lines := misfits_in(notes, listed=False):
+        raise MismatchError("\n".join(lines))
 
 
 def _check_figure(path: str) -> None:
@@ -152,17 +194,21 @@ def _write_figure(comparison: Comparison, path: str) -> None:
     click.echo(f"wrote {path}", err=True)
 
 
-def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> tuple[Comparison, dict[str, list[Note]]]:
+def _of_scores(
+    paths: Sequence[str], how: CompareOptions, engine: Engine, *, every: bool
+) -> tuple[Comparison, dict[str, list[Note]]]:
     """The comparison of saved scores, and the remarks on all trees of a system; its sentences were listed when it was scored."""
     from treegauge.alignment.notes import REMARKS
     from treegauge.scoring.saved_scores import load_systems
     from treegauge.significance.paired_comparison import compare_scores
 
     scores = load_systems(paths)
+    if not how.metrics and not every and any(result.metric == "parseval" for result in scores):
+        how = replace(how, metrics=("parseval",))
     systems = {result.system for result in scores}
     if len(systems) < 2:
         raise UsageError("compare needs scores of at least two systems: treegauge compare --scores A.scores B.scores")
-    with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
+    with progress("Resampling", how.rounds, unit="rounds") as advance:
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, {result.label: [note for note in result.notes if note.kind in REMARKS] for result in scores}
 
@@ -178,32 +224,54 @@ def _of_trees(
     if store is not None and len(single) < len(systems):
         raise UsageError("--store: people judge the trees of one run; give one file for each system")
     checked = None if store is None else checked_by_people(gold, single, options, how, store)
-    with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
+    with progress("Resampling", how.rounds, unit="rounds") as advance:
         judgements = checked.judgements if checked else None
         scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, checked, {result.label: result.notes for result in scores}
 
 
-def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, tables: tuple[str, ...], on_mismatch: str) -> None:
-    from treegauge.tables import render
+def _baseline_rows(gold: str, how: CompareOptions, options: ReadOptions) -> list[SystemRow]:
+    """The rates of trivial parsers, which are not tested."""
+    from treegauge.scoring.evaluation import score_baselines
+    from treegauge.scoring.inputs import Request
+    from treegauge.scoring.paper_table import rates_of, result_rows
 
+    request = Request.of(how.scored_metrics(), how.preset, reading=options, treebank=options.treebank, pair="text")
+    results = score_baselines(gold, request)
+    return result_rows(results, rates_of(results, ("all",)), tested=False)
+
+
+def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequence[SystemRow], chosen: Mapping[str, Any]) -> str:
+    """Everything that is printed, in the chosen format."""
+    form, tables = chosen["form"], chosen["tables"]
     if form == "json":
         human_check = {"human_check": checked.results.to_dict()} if checked else {}
-        click.echo(json.dumps(comparison.to_dict() | human_check, ensure_ascii=False, indent=1))
-        return
+        return json.dumps(comparison.to_dict() | human_check, ensure_ascii=False, indent=1) + "\n"
+    if rows_are_systems(chosen) and not tables:
+        from treegauge.significance.tabulation import paper_table
+
+        rates = comma_separated(chosen["rates"])
+        return (
+            render_rates(
+                paper_table(comparison, rates, others=others, published=chosen["published"], intervals=chosen["intervals"]), chosen
+            )
+            + "\n"
+        )
     # CSV is read by programs, which need one table: all differences, unless another is named.
-    found = comparison.tables(*(tables or (("tidy",) if form == "csv" else ())))
-    if checked and on_mismatch != "skip":
+    found = comparison.tables(*tables or ("tidy",)) if tables or form == "csv" else comparison.usual_tables
+    if checked and chosen["on_mismatch"] != "skip":
         # The check's own tables of these names also estimate brackets not judged yet; they are on all sentences.
         estimated = {table.title: table for table in checked.results.tables()}
         found = [estimated.get(table.title, table) for table in found]
-    click.echo(as_typed("\n\n".join(render(table, form) for table in found)))
-    if form == "csv" or (tables and "differences" not in tables):
+    blocks = [] if tables or form != "table" else ["\n".join(comparison.answer)]
+    text = as_typed("\n\n".join([*blocks, *(render_rates(table, chosen) for table in found)])) + "\n"
+    if not chosen["quiet"] and (form == "csv" or (tables and not {"differences", "answer", "all"} & set(tables))):
         for warning in comparison.warnings:
             click.echo(as_typed(f"warning: {warning}"), err=True)
     if form in ("table", "markdown"):
-        click.echo(f"\n{comparison.signature}")
+        text += f"\n{comparison.signature if chosen['signature'] == 'full' else comparison.short_signature}\n"
+    return text
 
 
 def _set_aside(text: str) -> tuple[float | None, float | None]:
@@ -218,8 +286,8 @@ def _set_aside(text: str) -> tuple[float | None, float | None]:
     return first, second
 
 
-def _print_real_tests(comparison: Comparison, M1: float | None, M2: float | None, form: str) -> None:
-    """Print the real test of each pair with the given M1 and M2."""
+def _real_tests(comparison: Comparison, M1: float | None, M2: float | None, form: str) -> str:
+    """The real test of each pair with the given M1 and M2, as text; beside JSON, it is printed on stderr."""
     from treegauge.significance.classical import real_test_at
     from treegauge.tables import Cell, Table, render
 
@@ -235,7 +303,10 @@ def _print_real_tests(comparison: Comparison, M1: float | None, M2: float | None
     table = Table(
         "The real test with given M1 and M2", ("first", "second", "M1", "M2", "size", "z", "p"), tuple(rows), tuple(notes)
     )
-    click.echo("\n" + render(table, "table" if form == "json" else form), err=form == "json")
+    text = f"\n{render(table, 'table' if form == 'json' else form)}\n"
+    if form == "json":
+        click.echo(text, nl=False, err=True)
+    return "" if form == "json" else text
 
 
 def _lengths(text: str) -> tuple[int, ...]:

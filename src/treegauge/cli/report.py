@@ -144,7 +144,7 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, A
     scores = load_systems(paths)
     inputs = scores[0].inputs if scores else None
     gold_name = Path(inputs.gold[0]).name if inputs else "gold"
-    with progress("Resampling", how.all_rounds(len({result.system for result in scores})), unit="rounds") as advance:
+    with progress("Resampling", how.rounds, unit="rounds") as advance:
         return report_of_scores(scores, how, title=chosen["title"], gold_name=gold_name, most=chosen["most"], progress=advance)
 
 
@@ -152,7 +152,7 @@ def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: 
     from treegauge.reports import reporting
 
     checked = checked_by_people(gold, systems, options, how, chosen["store"]) if chosen["store"] else None
-    with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
+    with progress("Resampling", how.rounds, unit="rounds") as advance:
         return reporting.report(
             gold,
             systems,

@@ -13,6 +13,7 @@ import click
 
 from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
+    comma_separated,
     engine_option,
     jobs_option,
     match_words_option,
@@ -20,8 +21,11 @@ from treegauge.cli._options import (
     number_of_jobs,
     on_mismatch_option,
     output_option,
+    paper_options,
     preset_option,
     reading_both_options,
+    render_rates,
+    rows_are_systems,
     stream_option,
 )
 from treegauge.errors import CheckFailed, MismatchError, UsageError
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from treegauge.scoring.inputs import Request
     from treegauge.scoring.result import Result
 
-FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html", "evalb")
 BREAKDOWN_NAMES = "labels, confusions, lengths, depths, unaries, crossings, errors, fan-outs, gap-degrees"
 
 
@@ -52,7 +56,13 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
         ctx.exit()
 
 
-@click.command(cls=Command, seldom=("structure", "grammar", "show_preset", "by_length", "seed", "rounds", "fail_over", "field"))
+@click.command(
+    cls=Command,
+    seldom=(
+        *("structure", "digits", "percent", "published", "grammar", "show_preset", "by_length"),
+        *("seed", "rounds", "fail_over", "field"),
+    ),
+)
 @click.argument("gold", required=False, type=INPUT)
 @click.argument("tests", nargs=-1, type=INPUT, metavar="TEST...")
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
@@ -108,8 +118,12 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
     help="Exit code 1 if a rate of which lower is better is above a value, as in average_crossing=1.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
-              help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, or evalb (EVALB's layout, "
+              help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, html, or evalb (EVALB's layout, "
               "printed from these counts).")  # fmt: skip
+@click.option("--rates", default="", metavar="NAME,...",
+              help="Rates to show: names as `f1` or `parseval.f1`, lr, lp, exact, cb. Default: all; in rows of systems, the usual "
+              "ones.")  # fmt: skip
+@paper_options
 @output_option("Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @stream_option
@@ -162,6 +176,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     request = _request(preset, options, chosen)
     with closing(_engine_for(engine, [gold, *paths], chosen)) as used, progress("scoring", None) as advance:
         results = score_systems(gold, systems, replace(request, engine=used, progress=advance))
+    chosen["tested"] = len(results)
     if chosen["baselines"]:
         with progress("scoring baselines", None) as advance:
             results += score_baselines(gold, replace(request, progress=advance), seed=chosen["seed"] or 0)
@@ -324,20 +339,39 @@ def _breakdown_names(given: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(known[word] for word in words))
 
 
+def _systems_text(results: Sequence[Result], wanted: Sequence[str], chosen: dict[str, Any]) -> str:
+    """The table of a paper, a row a system."""
+    from treegauge.scoring.paper_table import published_rows, rates_of, result_rows, score_caption, systems_table
+
+    tested, others = results[: chosen["tested"]], results[chosen["tested"] :]
+    names = rates_of(tested, wanted)
+    rows = [*result_rows(tested, names), *result_rows(others, names, tested=False), *published_rows(chosen["published"], names)]
+    return (
+        render_rates(systems_table(rows, names, score_caption(tested), (str(result.signature) for result in tested)), chosen) + "\n"
+    )
+
+
 def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
     """Write the results to a file, or to stdout with the headline rates in bold on a terminal."""
     from treegauge.reports.scores import score_text
+    from treegauge.scoring.paper_table import rates_of
+    from treegauge.scoring.result import RateLayout
 
-    form = chosen["form"]
+    form, wanted = chosen["form"], comma_separated(chosen["rates"])
+    if rows_are_systems(chosen) and not (chosen["per_sentence"] or chosen["breakdowns"] or chosen["by_length"]):
+        pieces = iter([_systems_text(results, wanted, chosen)])
+    else:
+        digits = (2 if chosen["percent"] else 4) if chosen["digits"] is None else chosen["digits"]
+        layout = RateLayout(rates_of(results, wanted or ("all",)), chosen["percent"], digits)
+        pieces = score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"], layout=layout)
     if chosen["output"] != "-":
         from treegauge.io.writing import write_chunks
 
-        pieces = score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"])
         write_chunks((piece.encode("utf-8", "replace") for piece in pieces), chosen["output"])
         return
     bold = form == "table" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     headlines = {result.headline.replace("_", " ") for result in results}
-    for piece in score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"]):
+    for piece in pieces:
         if bold:
             lines = piece.split("\n")
             piece = "\n".join(click.style(line, bold=True) if line.split("  ")[0] in headlines else line for line in lines)

@@ -1,4 +1,4 @@
-"""Scores as text: tables, Markdown, LaTeX, CSV, JSON, a line of JSON per sentence, or EVALB's own layout.
+"""Scores as text: tables, Markdown, LaTeX, HTML, CSV, JSON, a line of JSON per sentence, or EVALB's own layout.
 
 Beside the scores: sentences that gold and test do not share, sentences behind the rows of a breakdown, and limits that were missed.
 """
@@ -14,7 +14,7 @@ from treegauge.alignment.notes import REMARKS, Note, with_advice
 from treegauge.alignment.notes import misfits as misfit_notes
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
-from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
+from treegauge.scoring.result import EVERY_RATE, RateLayout, Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
 from treegauge.tables import Cell, Table, british, render
 from treegauge.trees.treebank import Treebank
 
@@ -158,20 +158,24 @@ def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None
     raise UsageError(f'fail_under="{given}": lower is better; use fail_over="{given}"')
 
 
-def score_text(results: Sequence[Result], form: str, *, per_sentence: bool = False, examples: int = 0) -> Iterator[str]:
+def score_text(
+    results: Sequence[Result], form: str, *, per_sentence: bool = False, examples: int = 0, layout: RateLayout = EVERY_RATE
+) -> Iterator[str]:
     """The results in a format of :data:`SCORE_FORMATS`, piece by piece; each piece ends in a newline."""
-    yield from SCORE_FORMATS[form](results, per_sentence, examples)
+    yield from SCORE_FORMATS[form](results, per_sentence, examples, layout)
 
 
-def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int], Iterator[str]]:
-    def pieces(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
+def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int, RateLayout], Iterator[str]]:
+    def pieces(results: Sequence[Result], per_sentence: bool, examples: int, layout: RateLayout) -> Iterator[str]:
         tables = [_sentence_table(result) for result in results] if per_sentence else []
-        blocks = [render(table, form) for table in [*tables, *tables_of(results)]]
+        blocks = [render(table, form, digits=layout.digits) for table in [*tables, *tables_of(results, layout)]]
         for result in one_of_each_system(results):
             for name, counted in result.breakdowns.items():
                 table = counted.table
                 title = f"{result.label}: {table.title}" if len(results) > 1 else table.title
-                blocks.append(render(Table(title, table.columns, table.rows, table.notes, table.percent), form))
+                percent = table.percent if layout.percent else ()
+                shown = Table(title, table.columns, table.rows, table.notes, percent)
+                blocks.append(render(shown, form, digits=layout.digits))
                 if examples:
                     blocks.append("\n".join(_example_lines(result, name, examples)))
         yield "\n\n".join(block for block in blocks if block) + "\n"
@@ -244,7 +248,7 @@ def _cells(counts: Iterable[Any]) -> list[Cell]:
     return [count if isinstance(count, (int, float)) else " ".join(map(str, count)) for count in counts]
 
 
-def _as_csv(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
+def _as_csv(results: Sequence[Result], per_sentence: bool, examples: int, layout: RateLayout) -> Iterator[str]:
     """A row for each rate, or for each sentence, at full precision."""
     if not per_sentence:
         yield render(tidy_table(results), "csv") + "\n"
@@ -262,12 +266,12 @@ def _as_csv(results: Sequence[Result], per_sentence: bool, examples: int) -> Ite
     yield render(Table("", columns, tuple(rows)), "csv") + "\n"
 
 
-def _as_json(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
+def _as_json(results: Sequence[Result], per_sentence: bool, examples: int, layout: RateLayout) -> Iterator[str]:
     together = results[0] if len(results) == 1 else Scores(results)
     yield together.to_json(per_sentence=per_sentence) + "\n"
 
 
-def _as_json_lines(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
+def _as_json_lines(results: Sequence[Result], per_sentence: bool, examples: int, layout: RateLayout) -> Iterator[str]:
     """A line per sentence."""
     for result in results:
         for record in numbered_from_1(result.per_sentence()):
@@ -275,7 +279,7 @@ def _as_json_lines(results: Sequence[Result], per_sentence: bool, examples: int)
             yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _as_evalb(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
+def _as_evalb(results: Sequence[Result], per_sentence: bool, examples: int, layout: RateLayout) -> Iterator[str]:
     if len(results) != 1 or results[0].metric != "parseval":
         raise UsageError("EVALB's layout shows one system by the metric parseval")
     yield evalb_layout(results[0])
@@ -309,13 +313,14 @@ def evalb_layout(result: Result) -> str:
     return (HEADER + b"".join(rows) + summary(everything, short, cutoff)).decode()
 
 
-SCORE_FORMATS: dict[str, Callable[[Sequence[Result], bool, int], Iterator[str]]] = {
+SCORE_FORMATS: dict[str, Callable[[Sequence[Result], bool, int, RateLayout], Iterator[str]]] = {
     "table": _as_tables("table"),
     "json": _as_json,
     "jsonl": _as_json_lines,
     "csv": _as_csv,
     "markdown": _as_tables("markdown"),
     "latex": _as_tables("latex"),
+    "html": _as_tables("html"),
     "evalb": _as_evalb,
 }
 """The functions that write scores, by the name of the format."""

@@ -138,9 +138,16 @@ def runs_caption(runs: Mapping[str, int]) -> str:
 
 
 def systems_table(
-    rows: Sequence[SystemRow], names: Sequence[Name], caption: str, as_good: Mapping[Name, frozenset[str]] | None = None
+    rows: Sequence[SystemRow],
+    names: Sequence[Name],
+    caption: str,
+    signatures: Iterable[str],
+    as_good: Mapping[Name, frozenset[str]] | None = None,
 ) -> Table:
-    """A row a system; the best tested value of each column is bold, and ``as_good`` are systems not significantly worse."""
+    """A row a system; the best tested value of each column is bold, and ``as_good`` are systems not significantly worse.
+
+    The signatures stand below it: comments in LaTeX.
+    """
     body: list[tuple[Cell, ...]] = []
     best = {name: _best(name, rows) for name in names}
     for row in rows:
@@ -154,7 +161,7 @@ def systems_table(
     if any(not row.tested for row in rows):
         caption += f" {NOT_TESTED}: not tested."
     headings = [rate_heading(name, names) for name in names]
-    return Table("", ("system", *headings), tuple(body), percent=tuple(headings), caption=caption)
+    return Table("", ("system", *headings), tuple(body), tuple(signatures), percent=tuple(headings), caption=caption)
 
 
 def _best(name: Name, rows: Sequence[SystemRow]) -> float:

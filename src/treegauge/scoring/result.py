@@ -258,11 +258,11 @@ class Result:
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame: the sentence's number (from 0), its length, and a column per count."""
-        return _library("pandas", "a data frame").DataFrame(_columns(self))
+        return optional_library("pandas", "a data frame").DataFrame(_columns(self))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as an Arrow stream, for any library that reads one; needs pyarrow."""
-        return _library("pyarrow", "Arrow export").table(_columns(self)).__arrow_c_stream__(requested_schema)
+        return optional_library("pyarrow", "Arrow export").table(_columns(self)).__arrow_c_stream__(requested_schema)
 
 
 class Scores(Sequence[Result]):
@@ -309,7 +309,7 @@ class Scores(Sequence[Result]):
 
     def to_frame(self) -> Any:
         """All rates as a pandas data frame: system, metric, length, sentences, rate, value."""
-        return _library("pandas", "a data frame").DataFrame(tidy_table(self).to_records())
+        return optional_library("pandas", "a data frame").DataFrame(tidy_table(self).to_records())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the results with their rows to a file, compact and without pickle; :meth:`load` reads it."""
@@ -399,7 +399,7 @@ def _columns(result: Result) -> dict[str, Any]:
     return columns
 
 
-def _library(name: str, purpose: str) -> Any:
+def optional_library(name: str, purpose: str) -> Any:
     """An optional library that was asked for; a UsageError if it is not installed."""
     try:
         return importlib.import_module(name)
@@ -412,7 +412,18 @@ def shown_rate(name: str, rate: float) -> float:
     return rate if name.startswith("average_") else 100 * rate
 
 
-def tables_of(results: Sequence[Result]) -> list[Table]:
+class RateLayout(NamedTuple):
+    """How a table shows rates: which ones (all, if none is named), as percentages or fractions, and with so many digits."""
+
+    names: Sequence[tuple[str, str]] = ()
+    percent: bool = True
+    digits: int = 2
+
+
+EVERY_RATE = RateLayout()
+
+
+def tables_of(results: Sequence[Result], layout: RateLayout = EVERY_RATE) -> list[Table]:
     """A table for each metric; short sentences are in a second column, or, with several systems, in a second table.
 
     Of several runs of a system the mean is shown, with its standard deviation.
@@ -426,12 +437,12 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
         limit = f"length <= {group[0].short.length}"
         if len(runs) == 1:
             names, parts = [*runs, limit][: 1 + has_short], [*totals, *shorts][: 1 + has_short]
-            tables.append(_table("", metric, names, parts, group))
+            tables.append(_table("", metric, names, parts, group, layout))
         elif has_short:
-            tables.append(replace(_table("All sentences", metric, list(runs), totals, group), notes=()))
-            tables.append(_table(f"Sentences of {limit}", metric, list(runs), shorts, group))
+            tables.append(replace(_table("All sentences", metric, list(runs), totals, group, layout), notes=()))
+            tables.append(_table(f"Sentences of {limit}", metric, list(runs), shorts, group, layout))
         else:
-            tables.append(_table("", metric, list(runs), totals, group))
+            tables.append(_table("", metric, list(runs), totals, group, layout))
     return tables
 
 
@@ -451,7 +462,14 @@ def _short(result: Result) -> Part:
     return result.short
 
 
-def _table(title: str, metric: str, names: Sequence[str], columns: Sequence[Sequence[Part]], noted: Sequence[Result]) -> Table:
+def _table(
+    title: str,
+    metric: str,
+    names: Sequence[str],
+    columns: Sequence[Sequence[Part]],
+    noted: Sequence[Result],
+    layout: RateLayout,
+) -> Table:
     """A column for each system, given the parts of its runs."""
     like, firsts = noted[0], [runs[0] for runs in columns]
     # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics only serve to compute rates.
@@ -464,7 +482,8 @@ def _table(title: str, metric: str, names: Sequence[str], columns: Sequence[Sequ
         return name, *(cell for first, width in zip(cells, widths, strict=True) for cell in (first, *[""] * (width - 1)))
 
     rows: list[tuple[Cell, ...]] = [row(item, lambda part, item=item: part.counts.get(item)) for item in items]
-    rows += [(name.replace("_", " "), *(cell for runs in columns for cell in _rate_cells(runs, name))) for name in firsts[0].rates]
+    rates = [name for name in firsts[0].rates if not layout.names or (metric, name) in layout.names]
+    rows += [(name.replace("_", " "), *(cell for runs in columns for cell in _rate_cells(runs, name, layout))) for name in rates]
     rows.append(row("sentences", lambda part: part.sentences))
     if any(part.counts.get("parsed", part.sentences) < part.sentences for runs in columns for part in runs):
         rows.append(row("parsed", lambda part: part.counts.get("parsed")))
@@ -495,13 +514,17 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
             yield str(replace(result.signature, test=",".join(run.signature.test for run in runs[result.system])))
 
 
-def _rate_cells(runs: Sequence[Part], name: str) -> list[Cell]:
+def _rate_cells(runs: Sequence[Part], name: str, layout: RateLayout) -> list[Cell]:
     """A rate as it is shown, and its interval, if the parts have intervals."""
-    value = over_runs([shown_rate(name, part.rates.get(name, math.nan)) for part in runs])
+
+    def shown(rate: float) -> float:
+        return shown_rate(name, rate) if layout.percent else rate
+
+    value = over_runs([shown(part.rates.get(name, math.nan)) for part in runs])
     if not runs[0].intervals:
         return [value]
-    low, high = (shown_rate(name, end) for end in runs[0].intervals.get(name, (math.nan, math.nan)))
-    return [value, "–" if math.isnan(low) else f"[{low:.2f}, {high:.2f}]"]
+    low, high = map(shown, runs[0].intervals.get(name, (math.nan, math.nan)))
+    return [value, "–" if math.isnan(low) else f"[{low:.{layout.digits}f}, {high:.{layout.digits}f}]"]
 
 
 def _edited_note(result: Result) -> str:

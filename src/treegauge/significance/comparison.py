@@ -8,17 +8,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from statistics import stdev
 from typing import Any, NamedTuple
 
+from treegauge.errors import UsageError
+from treegauge.scoring.paper_table import rate_name
+from treegauge.scoring.result import optional_library
 from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest, SignTest
 from treegauge.significance.resampling import Name
 from treegauge.significance.runs import RunsTest
-from treegauge.tables import Table, number_of, plain
+from treegauge.tables import Table, number_of, plain, render
 
 ALPHA = 0.05
 """The significance level at which one system is better than another."""
+
+_SHORT_SIGNATURE = ("compare", "metrics", "preset", "sentences", "rounds", "seed", "clusters", "version")
 
 NO_ERROR = (
     *("average_crossing", "generation_rate", "spuriousness", "spurious_reject", "false_error", "test_noise", "problem_rate"),
@@ -84,6 +90,18 @@ class Difference:
         return replace(self, a=self.b, b=self.a, interval=interval, effect=-self.effect, sign=sign)
 
 
+class Outcome(NamedTuple):
+    """The difference of a rate between two systems: second minus first, its interval and p, and the better system's name.
+
+    ``winner`` is None if no difference is shown at the level .05.
+    """
+
+    difference: float
+    interval: Interval
+    p: float
+    winner: str | None
+
+
 @dataclass(frozen=True)
 class BracketTests:
     """Hogenhout & Matsumoto's tests on the brackets of the treebank, which treat brackets as independent."""
@@ -106,9 +124,14 @@ class PairOfSystems:
     rounds: int
     exact: bool
 
-    def of(self, name: Name) -> Difference:
-        """The difference of one rate."""
-        return next(difference for difference in self.differences if difference.name == name)
+    def of(self, name: Name | str) -> Difference:
+        """The difference of one rate: ``("parseval", "f1")``, ``"parseval.f1"``, or ``"f1"`` if one metric has it."""
+        wanted = ".".join(name) if isinstance(name, tuple) else rate_name(name)
+        found = [one for one in self.differences if wanted in (one.name[1], ".".join(one.name))]
+        if len(found) != 1:
+            known = ", ".join(".".join(difference.name) for difference in self.differences)
+            raise UsageError(f"{len(found) or 'no'} rates are called {wanted!r}; there are: {known}")
+        return found[0]
 
     def turned(self) -> PairOfSystems:
         """The same differences with the second system first; the tests on brackets are left out."""
@@ -145,7 +168,11 @@ class Group:
 
     def pair(self, a: str, b: str) -> PairOfSystems:
         """The comparison of two systems, in the order in which they were given."""
-        return next(pair for pair in self.pairs if (pair.a, pair.b) == (a, b))
+        found = [pair for pair in self.pairs if (pair.a, pair.b) == (a, b)]
+        if not found:
+            known = ", ".join(f"{pair.a} and {pair.b}" for pair in self.pairs)
+            raise UsageError(f"{a} and {b} were not compared, in this order; there are: {known}")
+        return found[0]
 
     @property
     def has_runs(self) -> bool:
@@ -177,14 +204,56 @@ class Comparison:
 
         return comparison_tables(self, names)
 
+    @property
+    def usual_tables(self) -> list[Table]:
+        """The tables that are shown unless others are named: the gains of the better system, and what was asked for."""
+        asked = ("length", "structure", "items", "comparative", "measures", "crossing", "brackets")
+        runs, matrix = ("runs",) if self.overall.has_runs else (), ("matrix",) if len(self.systems) > 2 else ()
+        return self.tables("answer", *runs, *matrix, *asked)
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """A sentence on whether the best system is better than each other one."""
+        from treegauge.significance.tabulation import answer
+
+        return answer(self)
+
+    def __getitem__(self, rate: str) -> Outcome:
+        """The outcome of a rate, if there are two systems."""
+        if len(self.overall.pairs) != 1:
+            raise UsageError(
+                f"there are {len(self.overall.pairs)} pairs: name one, as in comparison.overall.pair(a, b).of({rate!r})"
+            )
+        (pair,) = self.overall.pairs
+        found = pair.of(rate)
+        return Outcome(found.value, found.interval, found.p, (None, pair.b, pair.a)[found.winner])
+
+    def to_frame(self) -> Any:
+        """All differences as a pandas data frame, a row for each group, pair and rate."""
+        return optional_library("pandas", "a data frame").DataFrame(self.tables("tidy")[0].to_records())
+
+    def to_latex(self, *rates: str, digits: int = 2) -> str:
+        """The table of a paper: a row a system, the best in bold, a dagger where a system is not significantly worse."""
+        from treegauge.significance.tabulation import paper_table
+
+        return render(paper_table(self, rates), "latex", digits=digits)
+
     def __str__(self) -> str:
-        return "\n\n".join([*map(str, self.tables()), self.signature])
+        return "\n\n".join(["\n".join(self.answer), *map(str, self.usual_tables), self.short_signature])
+
+    @property
+    def short_signature(self) -> str:
+        """The signature without the hashes of the trees and the settings that are usual."""
+        words = self.signature.split("|")
+        kept = [word for word in words if word.partition(":")[0] in _SHORT_SIGNATURE]
+        return "|".join([*kept, *(word for word in words if word.startswith("on_mismatch:") and not word.endswith(":align"))])
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)}: {number_of(self.groups[0].sentences, 'sentence')}, {self.rounds} rounds>"
 
     def _repr_html_(self) -> str:
-        return "".join(table.as_html() for table in self.tables())
+        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.answer)
+        return sentences + "".join(table.as_html() for table in self.usual_tables)
 
     @property
     def overall(self) -> Group:

@@ -60,9 +60,9 @@ def compare(
     ``systems`` are trees by name; in a list, they are named by their files, or "system 1", "system 2" ... Trees may have any form:
     paths, Treebanks, bracketed text, iterables of trees; ``reading`` has the options for reading files. ``judgements`` are a
     person's judgements, by system: with them, all of Hogenhout & Matsumoto's measures are defined, and a rejected exact match is
-    not reproduced. ``progress`` is called with the number of rounds done since the last call; :meth:`CompareOptions.all_rounds` is
-    their total. ``engine`` is where the rounds run; it does not affect the result. What looks wrong about the trees is issued as
-    one :class:`~treegauge.errors.TreegaugeWarning`; with ``strict``, it is a MismatchError.
+    not reproduced. ``progress`` is called with the number of rounds done since the last call, of ``options.rounds`` in all.
+    ``engine`` is where the rounds run; it does not affect the result. What looks wrong about the trees is issued as one
+    :class:`~treegauge.errors.TreegaugeWarning`; with ``strict``, it is a MismatchError.
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
     >>> flat, flatter = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5, "(S (D a) (N b) (VP (V c) (D d) (N e)))" * 5
@@ -180,7 +180,9 @@ def compare_scores(
     """
     options = options or CompareOptions()
     table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch, options.clusters)
-    groups = tuple(_groups(table, options, GroupTests(table, options, progress, engine)))
+    rounds = _Rounds(progress, options.rounds, options.passes(len(table.systems)))
+    groups = tuple(_groups(table, options, GroupTests(table, options, rounds.add, engine)))
+    rounds.finish()
     first = table.results(table.compared[0])
     return Comparison(
         systems=tuple(table.systems),
@@ -193,6 +195,28 @@ def compare_scores(
         warnings=(*_gold_warnings(first), *_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
         dropped_by_evalb={result.label: result.dropped_by_evalb for result in scores if result.evalb is not None},
     )
+
+
+class _Rounds:
+    """Progress in rounds, each of which is done in several passes."""
+
+    def __init__(self, progress: Progress, rounds: int, passes: int) -> None:
+        self._progress, self._rounds, self._passes = progress, rounds, passes
+        self._done, self._told = 0, 0
+
+    def add(self, done: int) -> None:
+        """Count rounds of one pass."""
+        self._done += done
+        self._tell(min(self._done // self._passes, self._rounds))
+
+    def finish(self) -> None:
+        """Count what was not necessary, such as rounds of pairs whose swaps are few."""
+        self._tell(self._rounds)
+
+    def _tell(self, rounds: int) -> None:
+        if rounds > self._told:
+            self._progress(rounds - self._told)
+            self._told = rounds
 
 
 def _is_gold(result: Result) -> Sequence[str]:

@@ -81,10 +81,10 @@ class CompareOptions:
     treebank: str = ""
     clusters: Clusters | None = None
 
-    def all_rounds(self, systems: int) -> int:
-        """The approximate number of rounds of a comparison of that many ``systems``."""
+    def passes(self, systems: int) -> int:
+        """How often the rounds are done in a comparison of that many ``systems``: for each group the bootstrap and every pair."""
         groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
-        return self.rounds * groups * (1 + math.comb(systems, 2))
+        return groups * (1 + math.comb(systems, 2))
 
     def scored_metrics(self, *, discontinuous: bool = False) -> list[str]:
         """The names of all metrics whose scores the comparison needs; on discontinuous trees, only those defined for them."""

@@ -5,15 +5,26 @@ Cells are numbers at full precision; :class:`P` is a number with its own format.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from treegauge.errors import UnknownName
 from treegauge.metrics.hogenhout import COMPARATIVE, MEASURES
 from treegauge.metrics.registry import find_metric
+from treegauge.scoring.paper_table import (
+    AS_GOOD,
+    SystemRow,
+    choose_rates,
+    published_rows,
+    rate_heading,
+    runs_caption,
+    systems_table,
+)
 from treegauge.significance.classical import DEPENDENCE
 from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
 from treegauge.significance.resampling import Name
-from treegauge.tables import Average, Cell, Measured, Table, number_of, rounded
+from treegauge.tables import Average, Cell, Measured, Table, cell_text, number_of, rounded
 
 
 def _interval_methods(pairs: Sequence[PairOfSystems]) -> str:
@@ -57,10 +68,23 @@ class P(float):
 
 
 TABLES = (
-    *("rates", "differences", "runs", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets"),
+    *(
+        "answer",
+        "rates",
+        "differences",
+        "runs",
+        "matrix",
+        "length",
+        "structure",
+        "items",
+        "comparative",
+        "measures",
+        "crossing",
+        "brackets",
+    ),
     *("signatures", "tidy"),
 )
-"""The tables of a comparison: rates with intervals, differences, what runs say, which system beats which, by length, by structure,
+"""The tables of a comparison: the answer, rates with intervals, differences, runs, who beats whom, by length, by structure,
 Hogenhout & Matsumoto's Tables 1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all
 differences of all groups in one table for other programs."""
 
@@ -68,12 +92,13 @@ differences of all groups in one table for other programs."""
 def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
     """The tables of a comparison with these names, or all that have content, in the order of :data:`TABLES`."""
     for name in names:
-        if name not in TABLES:
-            raise UnknownName("table", name, TABLES)
-    overall = comparison.overall
+        if name not in (*TABLES, "all"):
+            raise UnknownName("table", name, (*TABLES, "all"))
+    overall, names = comparison.overall, () if "all" in names else names
     items, comparative, measures = ([table] if overall.items else [] for table in paper_tables(overall))
     several = len(comparison.systems) > 2
     tables: dict[str, list[Table]] = {
+        "answer": [_answer_table(comparison)] if "answer" in names else [],
         "rates": [_rates(comparison, overall)] if several or "rates" in names else [],
         "differences": [_differences(comparison, overall)],
         "runs": [_runs(comparison, overall)] if overall.has_runs or "runs" in names else [],
@@ -89,6 +114,123 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
         "tidy": [tidy_table(comparison)] if "tidy" in names else [],
     }
     return [table for name in TABLES if not names or name in names for table in tables[name]]
+
+
+def headline(group: Group) -> Name:
+    """The rate that decides which of two systems is the better one: the first metric's main rate."""
+    return next((name for name in group.names if name[1] == find_metric(name[0]).headline), group.names[0])
+
+
+def _better_last(group: Group) -> list[PairOfSystems]:
+    """The pairs, each with the better system second, so that differences read as gains; those of the best system first."""
+    name, sign = headline(group), -1 if headline(group)[1] in find_metric(headline(group)[0]).lower_is_better else 1
+    pairs = [pair.turned() if sign * pair.of(name).value < 0 else pair for pair in group.pairs]
+    value = {system: sign * rates[name].value for system, rates in group.rates.items()}
+    return sorted(pairs, key=lambda pair: (-value[pair.b], -value[pair.a]))
+
+
+def answer(comparison: Comparison) -> tuple[str, ...]:
+    """A sentence on whether the best system is better than each other one, by the headline rate."""
+    group, level = comparison.overall, f"{100 * comparison.level:g}%"
+    pairs, name = _better_last(group), headline(comparison.overall)
+    corrected = f" after Holm's correction for {_number_of_pairs(group)}" if len(pairs) > 1 else ""
+    sentences: list[str] = []
+    for pair in pairs[: len(comparison.systems) - 1]:
+        found = pair.of(name)
+        if math.isnan(found.value):
+            sentences.append(f"{rate_heading(name, [name])} is undefined for {pair.a} or {pair.b}.")
+            continue
+        gain = found if found.value >= 0 else found.turned()
+        size, low, high = (cell_text(value, percent=True) for value in shown_values(name, gain.value, *gain.interval[:2]))
+        p = f"{P(found.p_holm):.4f}"
+        chance = f"({level} interval {low} to {high}, p {'' if p.startswith('<') else '= '}{p.replace('<', '< ')}{corrected})"
+        amount = f"{size} {rate_heading(name, [name])}"
+        if found.winner:
+            sentences.append(f"{pair.b} is better than {pair.a} by {amount} {chance}.")
+        elif found.value:
+            more = "less" if found.lower_is_better else "more"
+            sentences.append(f"No difference is shown between {pair.a} and {pair.b}: {pair.b} has {amount} {more} {chance}.")
+        else:
+            sentences.append(f"{pair.a} and {pair.b} have the same {rate_heading(name, [name])} {chance}.")
+    return tuple(sentences)
+
+
+def _answer_table(comparison: Comparison) -> Table:
+    """The differences, each of the better system from the other, without what only experts read."""
+    group = comparison.overall
+    pairs = _better_last(group)
+    ordered = replace(comparison, systems=(pairs[0].a, pairs[0].b)) if len(pairs) == 1 else comparison
+    rows = tuple(cells for _, cells in _difference_rows(group, len(pairs) > 1, pairs))
+    notes = (
+        f"{number_of(group.sentences, 'sentence')}; {_how_tested(comparison)}",
+        *_document_note(group),
+        *_interval_warnings(group),
+        *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
+    )
+    columns = _difference_columns(ordered)
+    if len({metric for metric, _ in group.names}) == 1:
+        place = columns.index("metric")
+        columns, rows = columns[:place] + columns[place + 1 :], tuple(row[:place] + row[place + 1 :] for row in rows)
+    return Table("", columns, rows, notes, percent=_difference_percent(ordered))
+
+
+def _how_tested(comparison: Comparison) -> str:
+    """The tests in a line."""
+    group = comparison.overall
+    units = "documents" if group.documents else "sentences"
+    resampled = [pair for pair in group.pairs if pair.rounds]
+    words = [f"paired randomisation of whole {units} and bootstrap intervals, {comparison.rounds:,} rounds"] if resampled else []
+    if len(resampled) < len(group.pairs):
+        words.append(f"variance components of runs and {units}")
+    return "; ".join(words) + (", p corrected for all pairs (Holm)" if len(group.pairs) > 1 else "")
+
+
+def paper_table(
+    comparison: Comparison,
+    rates: Sequence[str] = (),
+    *,
+    others: Sequence[SystemRow] = (),
+    published: Sequence[str] = (),
+    intervals: bool = False,
+) -> Table:
+    """A row a system: the best in bold, a dagger where a system is not significantly worse than the best.
+
+    ``others`` and ``published`` (``Name=82.5,83.1``) are rows that are not tested; ``intervals`` shows the interval of each rate.
+    """
+    group = comparison.overall
+    names = choose_rates(group.names, {}, rates or ("all",))
+    rows = [
+        SystemRow(system, {name: _paper_cell(name, of[name], intervals) for name in names}) for system, of in group.rates.items()
+    ]
+    rows += [*others, *published_rows(published, names)]
+    metrics = ", ".join(dict.fromkeys(metric for metric, _ in names))
+    preset = next((word.partition(":")[2] for word in comparison.signature.split("|") if word.startswith("preset:")), "")
+    caption = f"{metrics} (preset {preset}) on {number_of(group.sentences, 'sentence')}."
+    caption += runs_caption(_numbers_of_runs(group))
+    if intervals:
+        caption += f" In brackets: {100 * comparison.level:g}% intervals."
+    if group.pairs:
+        caption += f" Bold: best; {AS_GOOD}: not significantly worse (p > {ALPHA:g}; {_how_tested(comparison)})."
+    return systems_table(rows, names, caption, (comparison.signature,), {name: _not_worse(group, name) for name in names})
+
+
+def _paper_cell(name: Name, rate: Rate, intervals: bool) -> Measured:
+    ends = (rate.interval.low, rate.interval.high) if intervals else None
+    return Measured(rate.value, sd=rate.sd, interval=ends, is_average=name[1].startswith("average_"))
+
+
+def _not_worse(group: Group, name: Name) -> frozenset[str]:
+    """The systems that are not significantly worse than the best by a rate."""
+    sign = -1 if name[1] in find_metric(name[0]).lower_is_better else 1
+    defined = {system: sign * rates[name].value for system, rates in group.rates.items() if not math.isnan(rates[name].value)}
+    if not defined:
+        return frozenset()
+    best = max(defined, key=lambda system: defined[system])
+    equal = {best}
+    for pair in group.pairs:
+        if best in (pair.a, pair.b) and not pair.of(name).winner:
+            equal |= {pair.a, pair.b}
+    return frozenset(equal & set(defined))
 
 
 def _differences(comparison: Comparison, group: Group) -> Table:
@@ -173,9 +315,11 @@ def _difference_percent(comparison: Comparison) -> tuple[str, ...]:
     return *(("A", "B") if len(comparison.systems) > 2 else comparison.systems), "difference", "low", "high"
 
 
-def _difference_rows(group: Group, several: bool) -> Iterator[tuple[Difference, tuple[Cell, ...]]]:
+def _difference_rows(
+    group: Group, several: bool, pairs: Sequence[PairOfSystems] | None = None
+) -> Iterator[tuple[Difference, tuple[Cell, ...]]]:
     """Each difference of each pair, with its cells; the pair and Holm's correction are shown for ``several`` systems only."""
-    for pair in group.pairs:
+    for pair in group.pairs if pairs is None else pairs:
         for difference in pair.differences:
             name = difference.name
             means = (rate_cell(name, group.rates[system][name]) for system in (pair.a, pair.b))
