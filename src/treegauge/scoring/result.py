@@ -413,7 +413,7 @@ def shown_rate(name: str, rate: float) -> float:
 
 
 class RateLayout(NamedTuple):
-    """How a table shows rates: which ones (all, if none is named), as percentages or fractions, and with so many digits."""
+    """The rates that a table shows (all, if none is named), as percentages or fractions, and with so many digits."""
 
     names: Sequence[tuple[str, str]] = ()
     percent: bool = True

@@ -90,7 +90,7 @@ class Difference:
         return replace(self, a=self.b, b=self.a, interval=interval, effect=-self.effect, sign=sign)
 
 
-class Outcome(NamedTuple):
+class RateOutcome(NamedTuple):
     """The difference of a rate between two systems: second minus first, its interval and p, and the better system's name.
 
     ``winner`` is None if no difference is shown at the level .05.
@@ -218,7 +218,7 @@ class Comparison:
 
         return answer(self)
 
-    def __getitem__(self, rate: str) -> Outcome:
+    def __getitem__(self, rate: str) -> RateOutcome:
         """The outcome of a rate, if there are two systems."""
         if len(self.overall.pairs) != 1:
             raise UsageError(
@@ -226,7 +226,7 @@ class Comparison:
             )
         (pair,) = self.overall.pairs
         found = pair.of(rate)
-        return Outcome(found.value, found.interval, found.p, (None, pair.b, pair.a)[found.winner])
+        return RateOutcome(found.value, found.interval, found.p, (None, pair.b, pair.a)[found.winner])
 
     def to_frame(self) -> Any:
         """All differences as a pandas data frame, a row for each group, pair and rate."""

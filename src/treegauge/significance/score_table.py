@@ -82,7 +82,7 @@ class CompareOptions:
     clusters: Clusters | None = None
 
     def passes(self, systems: int) -> int:
-        """How often the rounds are done in a comparison of that many ``systems``: for each group the bootstrap and every pair."""
+        """The number of times the rounds are done for that many ``systems``: for each group the bootstrap and every pair."""
         groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
         return groups * (1 + math.comb(systems, 2))
 
