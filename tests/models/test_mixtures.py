@@ -192,6 +192,19 @@ def test_mixture_files(folder: Path, tmp_path: Path) -> None:
         load_mixture(tmp_path / "bad.model")
 
 
+def test_a_model_without_a_parse_leaves_its_share_to_the_others(folder: Path, tmp_path: Path) -> None:
+    """The sentence is parsed by the other one, and counted; without any parse it has the fallback of the first."""
+    save_model(PCFG.parse('S -> NN VBD [1]\nNN -> "milk" [1]\nVBD -> "sat" [1]'), tmp_path / "small.model")
+    small = str(tmp_path / "small.model")
+    alone = run(folder, "parse", "a.model", "own", "words.txt", "--shares", "1,0")[0]
+    mixed, said = run(folder, "parse", small, "a.model", "words.txt")
+    assert (mixed, "3 sentences parsed without a model that has no parse" in said) == (alone, True)
+    save_model(PCFG.parse('S -> NN NN [1]\nNN -> "milk" [1]'), tmp_path / "other.model")
+    mixed, said = run(folder, "parse", small, str(tmp_path / "other.model"), "words.txt")
+    assert "3 without a parse" in said
+    assert mixed.count("-FALLBACK") == 3
+
+
 def test_what_mix_refuses(folder: Path) -> None:
     for arguments, why in (
         (["a.model", "-o", "x.model"], "two models or more"),

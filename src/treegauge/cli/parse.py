@@ -195,6 +195,7 @@ class _Totals:
     failed: int = 0
     too_long: int = 0
     pruned: int = 0
+    without_a_model: int = 0
     checked: list[Sentence] = field(default_factory=list[Sentence])
     expected: list[tuple[str, ExpectedCounts | None]] = field(default_factory=list[tuple[str, "ExpectedCounts | None"]])
     unknown_words: Counter[str] = field(default_factory=Counter[str])
@@ -215,6 +216,7 @@ def _write_records(
         totals.failed += made.fallback
         totals.too_long += made.too_long
         totals.pruned += made.pruned
+        totals.without_a_model += made.missing > 0 and not made.fallback
         totals.unknown_words.update(made.unknown_words)
         totals.respelled.update(made.respelled)
         totals.checked += [] if made.sentence is None else [made.sentence]
@@ -239,6 +241,8 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
     if totals.too_long:
         why = "too many words, or too little memory for the chart"
         click.echo(f"{number_of(totals.too_long, 'sentence')} of these: too long to be parsed ({why})", err=True)
+    if totals.without_a_model:
+        click.echo(f"{number_of(totals.without_a_model, 'sentence')} parsed without a model that has no parse", err=True)
     if totals.pruned:
         click.echo(f"{number_of(totals.pruned, 'sentence')} pruned after all: too many parses for --exact", err=True)
     _print_unknown_words(totals.unknown_words)

@@ -332,6 +332,7 @@ class ParseRecord(NamedTuple):
     unknown_words: tuple[str, ...] = ()
     pruned: bool = False
     respelled: tuple[tuple[str, str], ...] = ()
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -356,8 +357,9 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     times, rest = divmod(number - job.done, job.check_every)
     sentence = parsed.sentence if not rest and times < job.check_most else None
     return ParseRecord(
-        text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words, parsed.pruned, parsed.respelled
-    )
+        text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words, parsed.pruned, parsed.respelled,
+        parsed.missing,
+    )  # fmt: skip
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
