@@ -168,7 +168,10 @@ class Rows:
 
     def __init__(self, models: Models) -> None:
         self.models, self.path = models, models.file("rows", ".json")
-        self.known: dict[str, dict[str, Any]] = json.loads(self.path.read_text("utf-8")) if self.path.exists() else {}
+        self.known = self._stored()
+
+    def _stored(self) -> dict[str, dict[str, Any]]:
+        return json.loads(self.path.read_text("utf-8")) if self.path.exists() else {}
 
     def row(self, kind: str, size: int = 0) -> Mapping[str, Any]:
         """All rates of a model in percent, and the time per sentence."""
@@ -179,6 +182,8 @@ class Rows:
         trees, milliseconds = timed(load_parser(str(path), device="cpu").parser, self.models.gold, self.models.given.times)
         rates = evaluator("parseval").compute(predictions=trees, references=self.models.gold)
         training, memory = self.models.cost(name)
+        # Read again, since another run may have stored rows in the meantime.
+        self.known = self._stored()
         self.known[name] = {"sha256": sha256, "ms": milliseconds, "training": training, "memory": memory}
         self.known[name] |= {"size": path.stat().st_size, "machine": machine()}
         self.known[name] |= {rate: 100 * float(rates[rate]) for rate in RATES}
