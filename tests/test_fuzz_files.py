@@ -45,6 +45,8 @@ from treegauge.presets import load_preset, preset_text
 from treegauge.scoring.result import Scores, result_to_dict
 from treegauge.scoring.saved_scores import load_scores, results_from_json
 
+pytestmark = pytest.mark.slow
+
 INPUTS = int(os.environ.get("TREEGAUGE_FUZZ", "600"))
 ROUND = 200
 GRAMMAR = 'S -> S S [0.4] | A "b" [0.4] | "a" [0.2]\nA -> "a" [1.0]\n'
