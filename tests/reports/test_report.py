@@ -191,6 +191,8 @@ def test_three_systems_are_corrected_for_their_pairs() -> None:
     report = treegauge.report(GOLD, {**SYSTEMS, "gold": GOLD}, QUICK)
     html = report.html()
     assert html.count("Holm’s correction)") == 1
+    assert "Differences in F1, gold minus each other system" in html
+    assert "fewer wrong brackets than <bdi>oracle-binary</bdi>: by label" in html
     assert html.count("after Holm&#39;s correction") >= 2
     assert any(table.title.startswith("Who beats whom") for table in report.tables())
 

@@ -278,7 +278,10 @@ def _summary_figures(report: Report) -> list[Figure]:
     several = len(pairs) > 1
     chosen = [replace(pair, differences=(headline_difference(pair),) if several else _drawable(pair)) for pair in pairs]
     figure = differences_figure(replace(comparison, groups=(replace(group, pairs=tuple(chosen)),)))
-    return [figure, rates_figure(comparison)] if several else [figure]
+    if not several:
+        return [figure]
+    title = f"Differences in {headline_name(headline(group.names))}, {best} minus each other system"
+    return [replace(figure, title=f"{title}, with {100 * comparison.level:g}% intervals"), rates_figure(comparison)]
 
 
 def _drawable(pair: PairOfSystems) -> tuple[Difference, ...]:
@@ -419,6 +422,7 @@ class Findings(NamedTuple):
 
     text: str
     better: str = ""
+    other: str = ""
     fewer: int = 0
     labels: tuple[SavedBrackets, ...] = ()
     kinds: tuple[SavedBrackets, ...] = ()
@@ -446,7 +450,7 @@ def summarise(report: Report) -> Findings:
         return Findings(text)
     labels = _fewer(report, "labels", pair, lambda gold, found, test, right: gold - found + test - right)
     kinds = _fewer(report, "errors", pair, lambda errors, missed, spurious, sentences: missed + spurious)
-    return Findings(text, pair.b, sum(one.fewer for one in labels), *(_largest(found) for found in (labels, kinds)))
+    return Findings(text, pair.b, pair.a, sum(one.fewer for one in labels), *(_largest(found) for found in (labels, kinds)))
 
 
 def _fewer(report: Report, breakdown: str, pair: PairOfSystems, wrong: Callable[[int, int, int, int], int]) -> list[SavedBrackets]:
