@@ -179,3 +179,18 @@ def test_handlers_of_a_program_stay_while_it_calls_a_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ours\n", "")
+
+
+@pytest.mark.parametrize(("number", "code"), [(TERM, 143), (INT, 130)])
+def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(number: int, code: int) -> None:
+    """Numba's objects have finalisers, in which Python only prints exceptions."""
+    program = (
+        "import signal, time\nfrom treegauge.cli import main, _group\n"
+        "class Finalised:\n"
+        f"    def __del__(self):\n        signal.raise_signal({int(number)})\n"
+        "def work(**_):\n    Finalised()\n    time.sleep(60)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "_group.treegauge.main = work\nmain(['score'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, "interrupted" in done.stderr, "Traceback" in done.stderr) == (code, True, False)

@@ -6,12 +6,14 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check a
 
 from __future__ import annotations
 
+import _thread
 import errno
 import gc
 import io
 import os
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -189,14 +191,30 @@ def _ending_by_signals() -> Generator[None]:
         signal.signal(number, signal.SIG_IGN)  # a second one would stop what is done at the end
         raise _Signal(number)
 
+    def again(lost: Any) -> None:
+        """Repeat a signal that arrived in a finaliser, from which Python raises nothing."""
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            usual(lost)
+            return
+        number = lost.exc_value.number if isinstance(lost.exc_value, _Signal) else signal.SIGINT
+        if number in ours:
+            signal.signal(number, stop)
+        if hasattr(signal, "pthread_kill"):  # which ends a system call, too
+            threading.Timer(0.01, signal.pthread_kill, (threading.get_ident(), number)).start()
+        else:
+            threading.Timer(0.01, _thread.interrupt_main, (number,)).start()
+
+    usual = sys.unraisablehook
     numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
     ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
     try:
         for number in ours:
             with suppress(ValueError):  # only the main thread may
                 signal.signal(number, stop)
+        sys.unraisablehook = again
         yield
     finally:
+        sys.unraisablehook = usual
         for number in ours:
             with suppress(ValueError):
                 signal.signal(number, signal.SIG_DFL)
