@@ -278,3 +278,11 @@ def test_tuning_refuses() -> None:
     with pytest.raises(UsageError, match="nothing to choose from"):
         tune(some, trees, temperatures=[])
     assert tune(iter(some), iter(trees), temperatures=[1.0], objectives=["viterbi"]).best.objective == "viterbi"
+
+
+def test_strings_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    labels = np.array(["S", "NP"])
+    labels.view(np.uint32)[0] = 0x7FFFFFFF
+    np.savez(tmp_path / "c.npz", **{"scores.0": np.zeros((1, 1, 2))}, labels=labels)
+    with pytest.raises(FormatError, match="this file is damaged"):
+        list(read_charts(tmp_path / "c.npz"))

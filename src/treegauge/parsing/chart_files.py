@@ -117,7 +117,10 @@ class _Arrays:
                 return default[0]
             raise FormatError(f"there is no array {name!r} in it", path=self.path, advice="It must have scores and labels.")
         with refusing_damage(self.path, f"{_WHAT} with an array {name!r}"):
-            return array_of(self._archive.read(f"{name}.npy"))
+            found = array_of(self._archive.read(f"{name}.npy"))
+            if found.dtype.kind == "U":
+                found.tolist()  # fails on code points that are none
+            return found
 
     def strings(self, name: str) -> list[str]:
         """A one-dimensional array of strings, as a list."""
