@@ -20,9 +20,11 @@ SOURCES = Path(__file__).resolve().parents[1] / "src"
 # compile its own. (.ci/run tries the installed wheel.)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH")]))
 
-# A shell's background job ignores SIGINT, and so would the commands that tests start and interrupt.
+# A shell's background job ignores SIGINT, and nohup makes it ignore SIGHUP; so would the commands that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # The same examples in every run: a change is judged by the change. To look for new ones, HYPOTHESIS_PROFILE=thorough.
 settings.register_profile(
