@@ -24,6 +24,7 @@ LINES = {
     ("report", "figures"): ("report gold.mrg x=figures/rates.svg --figures figures", "figures/rates.svg"),
     ("diff", "output"): ("diff gold.mrg test.mrg -o OUT", "gold.mrg"),
     ("compare", "figure"): ("compare gold.mrg test.mrg also=other.mrg --figure OUT", "other.mrg"),
+    ("compare", "output"): ("compare gold.mrg test.mrg also=other.mrg -o OUT", "other.mrg"),
     ("check", "store"): ("check gold.mrg test.mrg --store OUT", "test.mrg"),
     ("check", "export"): ("check --store s.sqlite --export OUT", "s.sqlite"),
     ("check", "corrected"): ("check gold.mrg test.mrg --store s.sqlite --corrected OUT", "gold.mrg"),

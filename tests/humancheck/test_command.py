@@ -163,6 +163,12 @@ def test_compare_takes_up_the_judgements(folder: Path, of_anna: str) -> None:
         assert run(*FILES, "--results", "--store", of_anna, "--format", form, cwd=folder).stdout.strip() in printed
 
 
+def test_compare_with_judgements_shows_the_measures_unasked(folder: Path, of_anna: str) -> None:
+    printed = run(*FILES, "--rounds", "50", "--store", of_anna, cwd=folder, command="compare").stdout
+    assert "Measures (Table 4)" in printed
+    assert "f1" in printed.partition("Items")[0]
+
+
 def test_compare_estimates_what_nobody_judged(folder: Path) -> None:
     printed = run(*FILES, *PAPER, "--store", "judgements.sqlite", cwd=folder, command="compare").stdout
     assert run(*FILES, "--results", cwd=folder).stdout.strip() in printed

@@ -14,7 +14,7 @@ from significance_rows import careless, own_treebank
 
 from treegauge import CompareOptions, TreegaugeWarning, compare, score
 from treegauge.cli import main
-from treegauge.errors import FormatError, UsageError
+from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.metrics.parseval import Parseval
 from treegauge.significance.classical import student_quantile
 from treegauge.significance.documents import documents_of
@@ -55,6 +55,22 @@ def test_mean_and_standard_deviation_are_those_of_the_runs() -> None:
     assert difference.interval.low < difference.value < difference.interval.high
     assert difference.runs is not None
     assert difference.runs.permutation == (0.1, 0.1)
+
+
+def test_options_by_name_and_the_outcome_of_a_rate() -> None:
+    found = compare(GOLD, {"A": A[0], "B": B[0]}, metric=["parseval"], rounds=300, rates="f1")
+    assert found.to_dict() == compare(GOLD, {"A": A[0], "B": B[0]}, CompareOptions(("parseval",), ("f1",), rounds=300)).to_dict()
+    difference = found.overall.pair("A", "B").of("f1")
+    assert found["f1"] == (difference.value, difference.interval, difference.p, "B")
+    assert found.answer[0].startswith("B is better than A by")
+    with pytest.raises(UnknownName, match=r"'round'.*rounds"):
+        compare(GOLD, {"A": A[0], "B": B[0]}, round=300)
+    with pytest.raises(UsageError, match=r"no rates are called 'recall'; there are: parseval\.f1"):
+        found["recall"]
+    with pytest.raises(UsageError, match="C and B were not compared, in this order; there are: A and B"):
+        found.overall.pair("C", "B")
+    with pytest.raises(UsageError, match="there are 3 pairs"):
+        compare(GOLD, {"A": A[0], "B": B[0], "C": A[1]}, metric="parseval", rounds=50)["f1"]
 
 
 def test_exchanging_the_systems_changes_the_sign_only() -> None:

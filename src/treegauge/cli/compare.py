@@ -133,7 +133,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
     how = CompareOptions(
-        metrics=() if "all" in chosen["metrics"] else chosen["metrics"] or (() if chosen["scored"] else ("parseval",)),
+        metrics=_metrics(chosen),
         rates=comma_separated(chosen["rates"]),
         preset=chosen["preset"],
         treebank=options.treebank,
@@ -176,6 +176,13 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         report_problems(notes)
     elif lines := misfits_in(notes, listed=False):
         raise MismatchError("\n".join(lines))
+
+
+def _metrics(chosen: Mapping[str, Any]) -> tuple[str, ...]:
+    """The metrics that are asked for; none stands for all, or for those that saved scores have."""
+    if "all" in chosen["metrics"] or (chosen["scored"] and not chosen["metrics"]):
+        return ()
+    return chosen["metrics"] or (("parseval",) if chosen["store"] is None else ("parseval", "hogenhout"))
 
 
 def _check_figure(path: str) -> None:

@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,7 +20,7 @@ from treegauge import __version__, io
 from treegauge.alignment.notes import MISSED
 from treegauge.alignment.pairing import Pair
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements
@@ -49,13 +49,17 @@ def compare(
     systems: Mapping[str, TreebankLike] | Sequence[TreebankLike],
     options: CompareOptions | None = None,
     *,
+    metric: str | Sequence[str] = (),
     reading: ReadOptions = ReadOptions(),
     judgements: Mapping[str, Judgements] | None = None,
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
     strict: bool = False,
+    **settings: Any,
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
+
+    The options can be given by their names, too: ``compare(gold, systems, metric="parseval", rounds=2000, clusters="by-file")``.
 
     ``systems`` are trees by name; in a list, they are named by their files, or "system 1", "system 2" ... Trees may have any form:
     paths, Treebanks, bracketed text, iterables of trees; ``reading`` has the options for reading files. ``judgements`` are a
@@ -66,12 +70,11 @@ def compare(
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
     >>> flat, flatter = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5, "(S (D a) (N b) (VP (V c) (D d) (N e)))" * 5
-    >>> comparison = compare(gold, {"flatter": flatter, "flat": flat}, CompareOptions(metrics=("parseval",), rounds=100))
-    >>> recall = comparison.overall.pair("flatter", "flat").of(("parseval", "recall"))
-    >>> round(recall.value, 2), recall.p
+    >>> comparison = compare(gold, {"flatter": flatter, "flat": flat}, metric="parseval", rounds=100)
+    >>> round(comparison["recall"].difference, 2), comparison["recall"].p
     (0.25, 0.0625)
     """
-    options = _check_options(options)
+    options = _with_settings(_check_options(options), metric, settings)
     systems = systems_by_name(gold, systems)
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems, by name or in a list")
@@ -87,6 +90,20 @@ def _check_options(options: object) -> CompareOptions:
             "compare takes all systems together, as in compare(gold, [a, b]) or compare(gold, {'mine': a, 'other': b})"
         )
     return options or CompareOptions()
+
+
+def _with_settings(options: CompareOptions, metric: str | Sequence[str], settings: Mapping[str, Any]) -> CompareOptions:
+    """The options with those given by name; a name that is none of them is an error that lists them."""
+    known = [field.name for field in fields(CompareOptions)]
+    for name in settings:
+        if name not in known:
+            raise UnknownName("option of compare", name, ["metric", *known])
+    given = {"metrics": metric} if metric else {}
+    lists = {"metrics", "rates", "lengths", "structure"}
+    words = {
+        name: (value,) if isinstance(value, str) else tuple(value) for name, value in {**settings, **given}.items() if name in lists
+    }
+    return replace(options, **{**settings, **words})
 
 
 def systems_by_name(gold: TreebankLike, systems: Mapping[str, TreebankLike] | Sequence[TreebankLike]) -> Mapping[str, TreebankLike]:
