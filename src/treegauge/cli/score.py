@@ -351,10 +351,18 @@ def _systems_text(results: Sequence[Result], wanted: Sequence[str], chosen: dict
     )
 
 
+def _chosen_rates(results: Sequence[Result], wanted: Sequence[str]) -> Sequence[tuple[str, str]]:
+    """The rates that --rates names; none stands for all."""
+    if not wanted:
+        return ()
+    from treegauge.scoring.paper_table import rates_of
+
+    return rates_of(results, wanted)
+
+
 def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
     """Write the results to a file, or to stdout with the headline rates in bold on a terminal."""
     from treegauge.reports.scores import score_text
-    from treegauge.scoring.paper_table import rates_of
     from treegauge.scoring.result import RateLayout
 
     form, wanted = chosen["form"], comma_separated(chosen["rates"])
@@ -362,7 +370,7 @@ def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
         pieces = iter([_systems_text(results, wanted, chosen)])
     else:
         digits = (2 if chosen["percent"] else 4) if chosen["digits"] is None else chosen["digits"]
-        layout = RateLayout(rates_of(results, wanted or ("all",)), chosen["percent"], digits)
+        layout = RateLayout(_chosen_rates(results, wanted), chosen["percent"], digits)
         pieces = score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"], layout=layout)
     if chosen["output"] != "-":
         from treegauge.io.writing import write_chunks
