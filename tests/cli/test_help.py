@@ -62,7 +62,7 @@ def test_every_command_has_an_example_and_fits_80_columns(path: str) -> None:
 def test_short_help_names_options_that_are_seldom_used_and_does_not_explain_them() -> None:
     short, full = said("score", "--help"), said("help", "score")
     for option, explanation in (("--format-in", "latin-1"), ("--engine", "dask:tcp"), ("--show-preset", "Show a preset")):
-        assert short.count(f" {option}") == 1
+        assert short.split().count(option) + short.split().count(f"{option},") == 1
         assert explanation not in short
         assert explanation in full
     assert "All options are explained by: treegauge help score" in short
