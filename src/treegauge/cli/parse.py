@@ -25,6 +25,7 @@ from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import AUTO, ReadOptions, content_hash
 from treegauge.models.loading import LoadedModel
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
+from treegauge.parsing.confidence import calibration_from_notes
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
@@ -112,6 +113,12 @@ Examples:
     "# sentence 1, parse 2, posterior 0.4286, log probability -6.0968. Option --comment '#' reads such files.",
 )
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
+@click.option(
+    "--expected-f1",
+    is_flag=True,
+    help="Add the F1 that each tree can be expected to have, calibrated on held-out trees of the training or marked as not "
+    "calibrated; bracketed, in a line above the tree: # sentence 1, expected F1 0.8731.",
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
@@ -124,9 +131,9 @@ Examples:
 @engine_option
 def command(
     files: tuple[str, ...], shares: str | None, purpose: str | None, objective: str | None, kind: InputKind, raw: bool,
-    gold_tags: bool, prune: float, exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str,
-    resume: bool, jobs: int, encoding: str, style: str, start: str | None, renormalise: bool, device: str, engine: Engine,
-    **choices: Any,
+    gold_tags: bool, prune: float, exact: bool, prune_check: int | None, kbest: int, posteriors: bool, expected_f1: bool, form: str,
+    output: str, resume: bool, jobs: int, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
+    engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with MODEL (a model, or a grammar as text; without one, a small grammar of our own treebank).
 
@@ -141,19 +148,23 @@ def command(
         options["weights"] = read_weights(weights)
     names, file = models_and_text(files)
     given, is_named = load_models(names, shares, start=start, renormalise=renormalise, device=device), objective is not None
+    if expected_f1 and kbest and form == "bracketed":
+        raise UsageError("--expected-f1 is that of the objective's tree, which --kbest does not print: give --format jsonl")
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
     if objective is None:
         objective, options = _setting(purpose, given, options)
     parser = given.parser.with_settings(
-        objective=objective, options=options, kbest=kbest, posteriors=posteriors, gold_tags=gold_tags
-    )
+        objective=objective, options=options, kbest=kbest, posteriors=posteriors, gold_tags=gold_tags, expected_f1=expected_f1,
+        calibration=calibration_from_notes(given.notes),
+    )  # fmt: skip
     if isinstance(parser, Parser):
         parser = replace(parser, probabilities=form != "bracketed" or kbest > 0)
     parser = _with_pruning(parser, prune, exact)
     _check(parser, is_named)
     check = (25 if prune else 0) if prune_check is None else prune_check
-    target = RecordFile(output, form, kbest, resume=resume, plan=None if output == "-" else _plan(names, file))
+    plan = None if output == "-" else _plan(names, file)
+    target = RecordFile(output, form, kbest > 0 or expected_f1, resume=resume, plan=plan)
     every = PRUNE_EVERY if prune_check is None else 1
     reading = ReadOptions(encoding=encoding, treebank=style)
     job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)

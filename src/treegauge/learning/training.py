@@ -36,7 +36,8 @@ def train(
 
         changes = {"seed": seed, "jobs": jobs} | ({} if tune else {"tuning_grammars": 0}) | settings
         chosen = _changed(QUICK_GRAMMARS if quick else TrainingSettings(), changes)
-        return ParsingModel(LatentParser(train_latent(bank, chosen, **run)))
+        model = train_latent(bank, chosen, **run)
+        return ParsingModel(LatentParser(model), notes=model.notes)
     from treegauge.neural.network_model import QUICK, WITH_ENCODER, NetworkSettings
     from treegauge.neural.network_parser import NetworkParser
     from treegauge.neural.network_training import train_network
@@ -51,7 +52,7 @@ def train(
     if encoder is not None:
         run["encoder"] = read_encoder(encoder)
     network = train_network(bank, _changed(usual, changes), device=device, jobs=jobs, tune=tune, **run)
-    return ParsingModel(NetworkParser(network, device=device))
+    return ParsingModel(NetworkParser(network, device=device), notes=network.notes)
 
 
 def _changed(usual: Any, changes: Mapping[str, Any]) -> Any:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from treegauge.errors import TreegaugeWarning, UsageError
 from treegauge.models.loading import load_parser
+from treegauge.parsing.confidence import calibration_from_notes
 from treegauge.parsing.mixture import mixture_of
 from treegauge.parsing.objectives import VITERBI, settings_from_notes
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser
@@ -33,8 +34,9 @@ class ParsingModel:
     objective that trees are decoded for is chosen with :meth:`decoding`.
     """
 
-    def __init__(self, parser: SentenceParser, name: str = "") -> None:
-        self.parser, self.name = parser, name
+    def __init__(self, parser: SentenceParser, name: str = "", notes: Mapping[str, Any] | None = None) -> None:
+        calibration = calibration_from_notes(notes or {}) or parser.calibration
+        self.parser, self.name = parser.with_settings(expected_f1=True, calibration=calibration), name
         parser.check()
 
     def decoding(self, objective: str, **options: Any) -> ParsingModel:
@@ -120,7 +122,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     if isinstance(parser, Parser):
         setting = settings_from_notes(loaded.notes).get("f1", VITERBI)
         parser = parser.with_settings(objective=setting.objective, options=setting.options)
-    return ParsingModel(parser, os.path.basename(name))
+    return ParsingModel(parser, os.path.basename(name), loaded.notes)
 
 
 def mix(

@@ -10,6 +10,7 @@ from typing import Any
 from treegauge.errors import MismatchError, TooLong
 from treegauge.neural.network_model import NetworkModel, chosen_device
 from treegauge.neural.network_view import NetworkView, network_views
+from treegauge.parsing.confidence import F1Calibration
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser, fallback, mark_fallback
 from treegauge.parsing.posterior_view import PosteriorView
@@ -35,6 +36,8 @@ class NetworkParser(SentenceParser):
     gold_tags: bool = False
     device: str = "auto"
     batch: int = BATCH
+    expected_f1: bool = False
+    calibration: F1Calibration | None = None
 
     def check(self) -> None:
         """Raise an error for an unusable objective, option or device before the first sentence is parsed."""

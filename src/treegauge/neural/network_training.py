@@ -27,12 +27,15 @@ from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sente
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.neural.backend import as_numpy, torch_module
 from treegauge.neural.network_model import WITH_ENCODER, NetworkModel, NetworkSettings, chosen_device, half_precision
+from treegauge.neural.network_parser import NetworkParser
 from treegauge.neural.network_view import NetworkView, network_views
 from treegauge.neural.pretrained_encoder import PretrainedEncoder
 from treegauge.neural.sentence_batches import UNKNOWN, Batch, Vocabulary, encode_sentences, make_batch, span_row, vocabulary_of
 from treegauge.neural.word_vectors import WordVectors
 from treegauge.normalise import pipeline
+from treegauge.parsing.confidence import F1Calibration, fit_calibration
 from treegauge.parsing.free_objectives import labelled_precision_recall
+from treegauge.parsing.parser import Sentence
 from treegauge.parsing.span_trees import labelled_spans
 from treegauge.scoring.evaluation import evaluator
 from treegauge.trees.tree import Tree
@@ -119,9 +122,16 @@ def train_network(
         run.resume(checkpoints)
         run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
         model = replace(run.result(), trained_on=digest, sentences=sentence_hashes(trees))
+        model = replace(model, notes={**model.notes, "calibration": _calibration(model, run.gold, device)})
     save(model)
     checkpoints.remove()
     return model
+
+
+def _calibration(model: NetworkModel, gold: Sequence[Tree], device: str) -> F1Calibration | None:
+    """The calibration of expected F1 on the slice."""
+    parser = NetworkParser(model, device=device, expected_f1=True)
+    return fit_calibration(parser.parse_all([Sentence(tree.words) for tree in gold]), gold)
 
 
 def _slice(held: Sequence[Tree]) -> list[Tree]:

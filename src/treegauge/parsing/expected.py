@@ -23,6 +23,7 @@ import numpy as np
 from treegauge.errors import MismatchError
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.posterior_view import PosteriorView
+from treegauge.parsing.span_charts import TOP
 from treegauge.parsing.tree_consensus import MetricRate
 from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
@@ -85,15 +86,18 @@ class ExpectedRates:
 
 
 def expected_counts(forest: PosteriorView, tree: Tree) -> ExpectedCounts:
-    """The expected counts of a tree's constituents. Preterminals do not count; each (span, label) counts once.
+    """The expected counts of a tree's constituents. Neither preterminals nor the treebank's root count; each (span, label) counts
+    once.
 
     >>> from treegauge.grammar import PCFG
     >>> forest = Forest(PCFG.parse('S -> A C [.6] | E A [.4]\\nA -> "x" [1]\\nC -> A A [1]\\nE -> A A [1]'), ["x"] * 3)
     >>> expected_counts(forest, Tree.parse("(S (A x) (C (A x) (A x)))"))
     ExpectedCounts(matched=1.6, test=2, gold=2.0)
     """
-    g = {(c.start, c.end, c.label): c.posterior for c in forest.phrase_constituents()}
-    own = {(s, t, label) for s, t, label in tree.spans(preterminals=False)}
+    root = forest.treebank_root
+    g = {(c.start, c.end, c.label): c.posterior for c in forest.phrase_constituents() if c.label != root}
+    placeholders = {root} | ({TOP} - set(forest.span_labels.names))
+    own = {(s, t, label) for s, t, label in tree.spans(preterminals=False) if label not in placeholders}
     return ExpectedCounts(math.fsum(g.get(part, 0.0) for part in own), len(own), math.fsum(g.values()))
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from treegauge.errors import FileNote, MismatchError, UsageError
 from treegauge.normalise.labels import ROOT_LABELS, base_label
 from treegauge.normalise.pruning import chain_labels
+from treegauge.parsing.confidence import F1Calibration
 from treegauge.parsing.objectives import CRITERIA, DecodingSetting, check_objective
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser, with_tags
 from treegauge.parsing.posterior_view import AnyOrder, PosteriorView, SpanLabels
@@ -261,6 +262,8 @@ class MixtureParser(SentenceParser):
     lam: float = LAM
     cut: frozenset[int] = frozenset()
     batch: int = BATCH
+    expected_f1: bool = False
+    calibration: F1Calibration | None = None
 
     def __post_init__(self) -> None:
         check_shares(self.parts, self.shares)

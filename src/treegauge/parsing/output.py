@@ -52,20 +52,26 @@ def footer(form: str) -> str:
     return "\n]}\n" if form == "json" else ""
 
 
-def record(form: str, number: int, parsed: ParsedSentence, kbest: int, posteriors: bool, *, first: bool) -> str:
+def record(
+    form: str, number: int, parsed: ParsedSentence, kbest: int, posteriors: bool, *, first: bool, expected_f1: bool = False
+) -> str:
     """The text of one sentence. Bracketed text of k-best parses has one tree per line, a comment with its probabilities above each
-    tree, and a blank line after each sentence."""
+    tree, and a blank line after each sentence; that of trees with their expected F1 has the comment and the blank line, too."""
     if form == "bracketed":
         trees = [parse.tree for parse in parsed.kbest] if kbest and not parsed.fallback else [parsed.tree]
         shown = [with_posteriors(tree, parsed.constituents) if posteriors and not parsed.fallback else tree for tree in trees]
         if not kbest:
-            return "".join(f"{tree}\n" for tree in shown)
+            lines = "".join(f"{tree}\n" for tree in shown)
+            return f"{confidence_line(number, parsed)}\n{lines}\n" if expected_f1 else lines
         if parsed.fallback:
             return f"# sentence {number + 1}, no parse\n{parsed.tree}\n\n"
         log_probabilities = [parse.log_probability for parse in parsed.kbest]
         heads = [kbest_line(number, i, p - parsed.log_probability, p) for i, p in enumerate(log_probabilities)]
         return "".join(f"{head}\n{tree}\n" for head, tree in zip(heads, shown, strict=True)) + "\n"
-    text = json.dumps(_values(number, parsed, kbest, posteriors), ensure_ascii=False, allow_nan=False)
+    values = _values(number, parsed, kbest, posteriors)
+    if expected_f1:
+        values["confidence"] = None if parsed.confidence is None else parsed.confidence._asdict()
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False)
     if form == "jsonl":
         return text + "\n"
     return ("\n" if first else ",\n") + text
@@ -80,6 +86,14 @@ def kbest_line(number: int, rank: int, log_posterior: float, log_probability: fl
     # By rounding, the difference of two logarithms may be a little above 0.
     line = f"# sentence {number + 1}, parse {rank + 1}, posterior {min(math.exp(log_posterior), 1.0):.4g}"
     return line if log_probability is None else f"{line}, log probability {log_probability:.4f}"
+
+
+def confidence_line(number: int, parsed: ParsedSentence) -> str:
+    """The comment above a tree that tells its expected F1; ``number`` counts from 0."""
+    if parsed.confidence is None:
+        return f"# sentence {number + 1}, {'no parse' if parsed.fallback else 'no constituents'}"
+    mark = "" if parsed.confidence.calibrated else " (not calibrated)"
+    return f"# sentence {number + 1}, expected F1 {parsed.confidence.expected_f1:.4f}{mark}"
 
 
 def _values(number: int, parsed: ParsedSentence, kbest: int, posteriors: bool) -> dict[str, Any]:
@@ -129,7 +143,8 @@ _CHUNK_BYTES = 1 << 20
 class RecordFile:
     """A file of records; ``path`` may be ``-`` for standard output. ``done`` is the number of complete records that it already has.
 
-    A record is a line, but k-best bracketed trees are a record of several lines that ends with a blank one.
+    A record is a line, but bracketed trees below comments (``has_comments``) are a record of several lines that ends with a blank
+    one.
 
     A file of an earlier run is replaced only when all records are written. Until then they are in a file beside it, whose name
     ends in ``.unfinished``; ``resume`` continues that file if there is one, and a run that is not resumed drops it.
@@ -138,9 +153,9 @@ class RecordFile:
     ``.checkpoint``; only a run with the same plan is resumed.
     """
 
-    def __init__(self, path: str, form: str, kbest: int, *, resume: bool, plan: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, path: str, form: str, has_comments: bool, *, resume: bool, plan: Mapping[str, Any] | None = None) -> None:
         self._path, self._suffix = path, Path(path).suffix.lower()
-        self._form, self._by_blank_lines = form, form == "bracketed" and kbest > 0
+        self._form, self._by_blank_lines = form, form == "bracketed" and has_comments
         self._target = path if path == "-" else os.path.realpath(path)
         unfinished = f"{self._target}{UNFINISHED}"
         has_earlier = path != "-" and os.path.isfile(self._target) and os.path.getsize(self._target) > 0
@@ -353,7 +368,8 @@ class ParseJob:
 def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRecord:
     """The record of a parsed sentence."""
     parser = job.parser
-    text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
+    shown = parser.kbest, parser.posteriors
+    text = record(job.form, number, parsed, *shown, first=number == 0, expected_f1=parser.expected_f1)
     times, rest = divmod(number - job.done, job.check_every)
     sentence = parsed.sentence if not rest and times < job.check_most else None
     return ParseRecord(

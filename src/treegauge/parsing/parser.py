@@ -14,6 +14,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise.pruning import chain_labels, expand_unaries
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.coarse_to_fine import Pruner, expected_usage
+from treegauge.parsing.confidence import F1Calibration, ParseConfidence
 from treegauge.parsing.expected import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest, check_grammar
 from treegauge.parsing.objectives import check_objective
@@ -78,10 +79,11 @@ class ParsedSentence:
     """The tree of a sentence, and how it was found.
 
     ``fallback``: the tree is right-branching because there is no parse; ``too_long``: because the sentence has too many words, or
-    the chart would not fit into memory. ``expected``: the expected number of right constituents, if posteriors were asked for.
-    ``unknown_words``: the words that are not in the grammar, if that is why there is no parse. ``pruned``: the sentence should have
-    been parsed without pruning, but has too many parses for that. ``respelled``: words that the model knows in another spelling,
-    each with that spelling. ``missing``: the number of a mixture's models that have no parse, or cannot parse so long a sentence.
+    the chart would not fit into memory. ``expected``: the expected number of right constituents, if posteriors or expected F1 were
+    asked for; ``calibration``: the model's, if it has one. ``unknown_words``: the words that are not in the grammar, if that is why
+    there is no parse. ``pruned``: the sentence should have been parsed without pruning, but has too many parses for that.
+    ``respelled``: words that the model knows in another spelling, each with that spelling. ``missing``: the number of a mixture's
+    models that have no parse, or cannot parse so long a sentence.
     """
 
     sentence: Sentence
@@ -93,6 +95,7 @@ class ParsedSentence:
     constituents: tuple[Constituent, ...] = ()
     too_long: bool = False
     expected: ExpectedCounts | None = None
+    calibration: F1Calibration | None = None
     unknown_words: tuple[str, ...] = ()
     pruned: bool = False
     respelled: tuple[tuple[str, str], ...] = ()
@@ -101,12 +104,21 @@ class ParsedSentence:
     def __repr__(self) -> str:
         how = ", ".join(
             ["no parse (fallback)"] * self.fallback
-            + [f"log probability {self.log_probability:.4f}"] * math.isfinite(self.log_probability)
+            + [f"log probability {self.log_probability:.4f}"] * (math.isfinite(self.log_probability) and self.log_probability != 0)
+            + ([] if self.confidence is None else [f"expected F1 {self.confidence.expected_f1:.4f}"])
         )
         return f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree}>"
 
     def _repr_html_(self) -> str:
         return self.tree.svg(theme="auto")
+
+    @property
+    def confidence(self) -> ParseConfidence | None:
+        """The expected F1 of the tree, if it is known, calibrated if the model can do that."""
+        if self.expected is None or math.isnan(self.expected.f1):
+            return None
+        f1 = self.expected.f1
+        return ParseConfidence(f1 if self.calibration is None else self.calibration(f1), self.calibration is not None)
 
     @property
     def scored_tree(self) -> Tree:
@@ -121,6 +133,9 @@ class SentenceParser:
     options: Mapping[str, Any]
     kbest: int
     posteriors: bool
+    expected_f1: bool = False
+    """Whether to add the expected F1 of the tree to the result."""
+    calibration: F1Calibration | None = None
     batch: int = 1
     """The number of sentences whose posteriors are best computed together."""
 
@@ -207,7 +222,8 @@ class SentenceParser:
             False,
             tuple(parse._replace(tree=self.shown_tree(parse.tree, sentence)) for parse in kbest),
             tuple(forest.shown_constituents()) if self.posteriors else (),
-            expected=expected_counts(forest, best.tree) if self.posteriors else None,
+            expected=expected_counts(forest, best.tree) if self.posteriors or self.expected_f1 else None,
+            calibration=self.calibration,
             respelled=self.respelled(sentence),
         )
 
@@ -254,6 +270,8 @@ class Parser(SentenceParser):
     joined: bool = False
     prune: float = 0.0
     probabilities: bool = True
+    expected_f1: bool = False
+    calibration: F1Calibration | None = None
 
     def __post_init__(self) -> None:
         check_grammar("Parser", self.grammar)

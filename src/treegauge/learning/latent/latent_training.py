@@ -41,7 +41,10 @@ from treegauge.learning.latent.treebank_em import (
     treebank_arrays,
 )
 from treegauge.normalise import pipeline
+from treegauge.parsing.confidence import F1Calibration, calibration_from_notes, fit_calibration
 from treegauge.parsing.latent.latent_forest import LatentForest
+from treegauge.parsing.latent.latent_parser import LatentParser
+from treegauge.parsing.parser import Sentence
 from treegauge.scoring.evaluation import evaluator
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
@@ -72,11 +75,13 @@ class Trial(NamedTuple):
 
 
 class TunedTraining(NamedTuple):
-    """The number of rounds and the settings that were chosen, and all trials."""
+    """The number of rounds and the settings that were chosen, all trials, and the calibration of expected F1 on the held-out
+    trees."""
 
     rounds: int
     settings: ParseSettings
     tried: tuple[Trial, ...]
+    calibration: F1Calibration | None = None
 
 
 def hold_out(trees: Sequence[Tree]) -> tuple[list[Tree], list[Tree]]:
@@ -144,7 +149,10 @@ def choose_settings(
         made = attempt(f"pruning {base:g} {subcategory:g} {edge:g}", rounds, pruned)
         if made.f1 >= best_try.f1 - TIE:
             settings, best_try = pruned, made
-    return TunedTraining(rounds, settings._replace(lam=best_try.lam), tuple(tried))
+    settings = settings._replace(lam=best_try.lam)
+    model = LatentModel(arrays.base, arrays.table, tuple(each[rounds] for each in grammars)[: 1 if rounds == 0 else None], settings)
+    parsed = LatentParser(model, expected_f1=True).parse_all([Sentence(tree.words) for tree in gold], jobs)
+    return TunedTraining(rounds, settings, tuple(tried), fit_calibration(parsed, gold))
 
 
 def _gold(held: Sequence[Tree]) -> list[Tree]:
@@ -179,14 +187,14 @@ def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[floa
 
 def as_document(chosen: TunedTraining) -> dict[str, Any]:
     """The choice as plain data for JSON."""
-    return {"rounds": chosen.rounds, "settings": settings_document(chosen.settings), "tried": [list(t) for t in chosen.tried]}
+    plain = {"rounds": chosen.rounds, "settings": settings_document(chosen.settings), "tried": [list(t) for t in chosen.tried]}
+    return {**plain, "calibration": chosen.calibration}
 
 
 def from_document(document: Mapping[str, Any]) -> TunedTraining:
     """The inverse of :func:`as_document`."""
-    return TunedTraining(
-        int(document["rounds"]), settings_from(document["settings"]), tuple(Trial(*each) for each in document["tried"])
-    )
+    tried = tuple(Trial(*each) for each in document["tried"])
+    return TunedTraining(int(document["rounds"]), settings_from(document["settings"]), tried, calibration_from_notes(document))
 
 
 class Checkpoints(CheckpointFolder):
@@ -320,6 +328,7 @@ def train_latent(
         "seed": settings.seed,
         "rounds": chosen.rounds,
         "tried": [list(each) for each in chosen.tried],
+        "calibration": chosen.calibration,
         "log_likelihood": run.histories("grammar", settings.grammars),
     }
     model = LatentModel(arrays.base, arrays.table, grammars, chosen.settings, digest, notes, sentence_hashes(trees))

@@ -11,6 +11,7 @@ import numpy as np
 
 from treegauge.errors import MismatchError, TooLong
 from treegauge.grammar.latent.latent_model import LatentModel
+from treegauge.parsing.confidence import F1Calibration
 from treegauge.parsing.latent.latent_forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.passes import base_words
 from treegauge.parsing.objectives import check_objective
@@ -36,6 +37,8 @@ class LatentParser(SentenceParser):
     posteriors: bool = False
     gold_tags: bool = False
     exact: bool = False
+    expected_f1: bool = False
+    calibration: F1Calibration | None = None
 
     def check(self) -> None:
         """Raise an error for an unknown objective or option before the first sentence is parsed."""
