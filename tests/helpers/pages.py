@@ -27,7 +27,7 @@ CUT = "..."
 NEWCOMERS = ("README.md", "docs/tutorial.md", *(f"docs/howto/{name}.md" for name in ("paper", "treebanks", "language-models")))
 NEWCOMERS += ("docs/howto/induction.md", "docs/howto/teach.md")
 """The pages that newcomers follow from the first line to the last: see ``tests/newcomers``."""
-FOLLOWED = ("docs/index.md", "docs/check.md", *(f"docs/howto/{name}.md" for name in ("train", "learn", "reproduce")))
+FOLLOWED = ("docs/index.md", "docs/check.md", *(f"docs/howto/{name}.md" for name in ("train", "parse-text", "learn", "reproduce")))
 """Others that are followed from the first line to the last, with all extras: see ``tests/docs/test_followed.py``."""
 LINE_BY_LINE = (
     *(f"docs/howto/{name}.md" for name in ("score", "report", "parse-for-a-metric", "languages", "words-differ", "confidence")),

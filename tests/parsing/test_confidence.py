@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 
+import brute_force as brute
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -19,7 +20,6 @@ from treegauge.grammar import save_model
 from treegauge.parsing import Parser, Sentence
 from treegauge.parsing.confidence import F1Calibration, ParseConfidence, calibration_from_notes, fit_calibration, fit_logistic
 from treegauge.parsing.mixture import MixtureParser
-from treegauge.testing import brute_force as brute
 
 GRAMMAR = PCFG.parse('S -> A C [.6] | E A [.4]\nA -> "x" [1]\nC -> A A [1]\nE -> A A [1]')
 
@@ -140,3 +140,23 @@ def test_the_command_writes_expected_f1(files: tuple[str, str, str], tmp_path: P
     assert out.read_text().count("# sentence") == 3
     refused = CliRunner().invoke(treegauge, ["parse", model, text, "--expected-f1", "--kbest", "2"])
     assert "--format jsonl" in str(refused.exception)
+
+
+def test_posteriors_of_another_sentence_or_of_all(files: tuple[str, str, str]) -> None:
+    model, _, text = files
+    Path(text).write_text("x\nx x x\ny\nx x x\n")
+    first = CliRunner().invoke(treegauge, ["posteriors", model, text])
+    assert "no parse for: x" in str(first.exception)
+    second = run("posteriors", model, text, "--sentence", "2").stdout
+    assert "    0    3  S" in second
+    every = run("posteriors", model, text, "--sentence", "all")
+    assert every.stdout == f"# sentence 2\n{second}# sentence 4\n{second}"
+    assert every.stderr.count("no parse for") == 2
+    lines = run("posteriors", model, text, "--sentence", "all", "--format", "json").stdout.splitlines()
+    assert [json.loads(line)["words"] for line in lines] == [["x", "x", "x"]] * 2
+    for wrong, message in (
+        ("5", "the input has 4 sentences"),
+        ("0", "a number from 1 on, or all"),
+        ("two", "a number from 1 on, or all"),
+    ):
+        assert message in str(CliRunner().invoke(treegauge, ["posteriors", model, text, "--sentence", wrong]).exception)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.posterior_view import Constituent
-from treegauge.tables import Cell, Table, number_of, plain, render
+from treegauge.tables import Cell, Table, number_of, plain, render, whole_number
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _ITEM_BYTES = 1000
 @click.argument("file", type=INPUT, default="-")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
+@click.option("--sentence", "chosen", default="1", show_default=True, metavar="N|all", help="Which sentence of FILE.")
 @click.option("--least", type=click.FloatRange(0), default=0.001, show_default=True, help="Leave out smaller posteriors.")
 @click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
 @click.option("--tree", "trees", type=INPUT, metavar="TREES",
@@ -65,11 +67,11 @@ _ITEM_BYTES = 1000
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 def command(
-    grammar: str, file: str, kind: InputKind, least: float, symbols: bool, trees: str | None, metrics: tuple[str, ...],
+    grammar: str, file: str, kind: InputKind, chosen: str, least: float, symbols: bool, trees: str | None, metrics: tuple[str, ...],
     preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool, longest: int | None, svg: Path | None,
     form: str, encoding: str, style: str, start: str | None, renormalise: bool,
 ) -> None:  # fmt: skip
-    """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them.
+    """Print the posterior of every constituent of a sentence of FILE under GRAMMAR, the first by default, and draw them.
 
     With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the grammar's
     own; with --calibration, how often constituents of each posterior are right.
@@ -79,6 +81,7 @@ def command(
       echo "I saw the man with the telescope ." | treegauge posteriors
       echo "I saw the man with the telescope ." | treegauge posteriors --svg chart.svg
       treegauge posteriors train.model sentence.txt --least 0.1 --format csv
+      treegauge posteriors train.model sentences.txt --sentence all --format json
       treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
       treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg
     """
@@ -99,18 +102,34 @@ def command(
         else:
             _calibration(given, latent, str(calibration), options, bins, longest, svg, form)
         return
-    sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding, treebank=style)), None)
-    if sentence is None:
-        raise NoParse("there is no sentence to parse: the input is empty")
-    words = sentence.tags if given is not None and given.tag_words and sentence.tags else sentence.words
-    forest = _forest(given, latent, words)
-    if not forest.has_parse:
-        raise no_parse(words, forest.unknown_words if isinstance(forest, Forest) else ())
-    found = forest.constituents() if symbols else forest.shown_constituents()
-    if svg is not None:
-        write_bytes(draw_posteriors(words, found).encode(), svg)
-    rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
-    _print_constituents(forest, words, rows, form)
+    wanted = whole_number(chosen)
+    if chosen != "all" and not wanted:
+        raise UsageError(f"--sentence is a number from 1 on, or all, not {chosen!r}")
+    if wanted is None and svg is not None:
+        raise UsageError("--svg draws one chart: give the number of its sentence, not all")
+    sentences = read_sentences(file, kind, ReadOptions(encoding=encoding, treebank=style))
+    number = 0
+    for number, sentence in enumerate(itertools.islice(sentences, wanted), 1):
+        if wanted not in (None, number):
+            continue
+        words = sentence.tags if given is not None and given.tag_words and sentence.tags else sentence.words
+        forest = _forest(given, latent, words)
+        if not forest.has_parse:
+            error = no_parse(words, forest.unknown_words if isinstance(forest, Forest) else ())
+            if wanted is not None:
+                raise error
+            click.echo(f"sentence {number}: {error}", err=True)
+            continue
+        found = forest.constituents() if symbols else forest.shown_constituents()
+        if svg is not None:
+            write_bytes(draw_posteriors(words, found).encode(), svg)
+        rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
+        if wanted is None and form != "json":
+            click.echo(f"# sentence {number}")
+        _print_constituents(forest, words, rows, form)
+    if number < (wanted or 1):
+        given_ones = f"has {number_of(number, 'sentence')}" if number else "is empty"
+        raise NoParse(f"there is no sentence to parse: the input {given_ones}")
 
 
 def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], rows: Sequence[Constituent], form: str) -> None:
