@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -18,6 +19,7 @@ from treegauge.io.writing import check_writable
 from treegauge.models.loading import LoadedModel, is_model, load_parser
 from treegauge.models.mixtures import mix_models, save_mixture
 from treegauge.parsing.mixture import LAM, MixtureParser
+from treegauge.parsing.parser import Sentence
 from treegauge.tables import number_of
 from treegauge.trees import Tree
 
@@ -105,7 +107,9 @@ def _tuning_trees(path: str, options: ReadOptions, share: float, models: Sequenc
 def _tuned(
     parser: MixtureParser, models: Sequence[LoadedModel], trees: Sequence[Tree], *, quiet: bool
 ) -> tuple[tuple[float, ...], float, dict[str, object]]:
-    """The shares, lam, and the settings for each purpose with their rates, as notes."""
+    """The shares, lam, and as notes the settings for each purpose with their rates, and the calibration of expected F1."""
+    from treegauge.normalise import pipeline
+    from treegauge.parsing.confidence import fit_calibration
     from treegauge.parsing.mixture_tuning import tune_mixture
     from treegauge.parsing.tuned_decoding import settings_to_notes
 
@@ -118,4 +122,8 @@ def _tuned(
         click.echo(f"  {model.name} alone: {100 * f1:.2f}", err=True)
     for name, setting in found.settings.best.items():
         click.echo(f"best for {name}: --objective {setting}", err=True)
-    return found.shares, found.lam, {"settings": settings_to_notes(found.settings), "f1": found.f1}
+    tuned = replace(parser, shares=found.shares, lam=found.lam, expected_f1=True)
+    gold = [tree for tree in map(pipeline("traces"), trees) if tree is not None and tree.width]
+    calibration = fit_calibration(tuned.parse_all([Sentence(tree.words, tree.tags) for tree in gold]), gold)
+    notes: dict[str, object] = {"settings": settings_to_notes(found.settings), "f1": found.f1, "calibration": calibration}
+    return found.shares, found.lam, notes
