@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
-import brute_force as brute
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge import PCFG, Tree
 from treegauge.cli._group import treegauge
@@ -22,29 +19,6 @@ from treegauge.parsing.confidence import F1Calibration, ParseConfidence, calibra
 from treegauge.parsing.mixture import MixtureParser
 
 GRAMMAR = PCFG.parse('S -> A C [.6] | E A [.4]\nA -> "x" [1]\nC -> A A [1]\nE -> A A [1]')
-
-
-def mean_f1(tree: Tree, parses: list[tuple[Tree, float]]) -> tuple[float, float]:
-    """The mean F1 of a tree against all parses, and the ratio of the expected numbers of constituents."""
-    own, total = set(brute.constituents(tree)), math.fsum(p for _, p in parses)
-    both = [(p / total, len(own & set(brute.constituents(other))), len(set(brute.constituents(other)))) for other, p in parses]
-    ratio = 2 * math.fsum(p * m for p, m, _ in both) / (len(own) + math.fsum(p * n for p, _, n in both))
-    return math.fsum(p * 2 * m / (len(own) + n) for p, m, n in both), ratio
-
-
-@settings(max_examples=40)
-@given(st.one_of(pcfgs(), pcfgs(unary=True)), sentences())
-def test_expected_f1_is_the_ratio_of_enumerated_expectations(grammar: PCFG, words: list[str]) -> None:
-    """It is the mean F1 itself if all parses have the same number of constituents, and never far from it."""
-    parses = brute.all_parses(grammar, words)
-    assume(0 < len(parses) <= 300)
-    parsed = Parser(grammar, expected_f1=True).parse(Sentence(tuple(words)))
-    mean, ratio = mean_f1(parsed.tree, parses)
-    assert parsed.confidence is not None
-    assert not parsed.confidence.calibrated
-    assert parsed.confidence.expected_f1 == pytest.approx(ratio, abs=1e-9)
-    sizes = {len(set(brute.constituents(tree))) for tree, _ in parses}
-    assert parsed.confidence.expected_f1 == pytest.approx(mean, abs=1e-9 if len(sizes) == 1 else 0.1)
 
 
 def test_expected_f1_of_a_mixture_is_that_of_the_mean_posteriors() -> None:
