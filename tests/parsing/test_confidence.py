@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
+import brute_force as brute
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge import PCFG, Tree
 from treegauge.cli._group import treegauge
@@ -19,6 +22,35 @@ from treegauge.parsing.confidence import F1Calibration, ParseConfidence, calibra
 from treegauge.parsing.mixture import MixtureParser
 
 GRAMMAR = PCFG.parse('S -> A C [.6] | E A [.4]\nA -> "x" [1]\nC -> A A [1]\nE -> A A [1]')
+
+
+def mean_f1(tree: Tree, parses: list[tuple[Tree, float]]) -> tuple[float, float]:
+    """The mean F1 of a tree against all parses, and the ratio of the expected numbers of constituents; nan if there are none."""
+    own, total = set(brute.constituents(tree)), math.fsum(p for _, p in parses)
+    both = [(p / total, len(own & set(brute.constituents(other))), len(set(brute.constituents(other)))) for other, p in parses]
+    size = len(own) + math.fsum(p * n for p, _, n in both)
+    if not size:
+        return math.nan, math.nan
+    mean = math.fsum(p * (2 * m / (len(own) + n) if own or n else 1.0) for p, m, n in both)
+    return mean, 2 * math.fsum(p * m for p, m, _ in both) / size
+
+
+@settings(max_examples=40)
+@given(st.one_of(pcfgs(), pcfgs(unary=True)), sentences())
+def test_expected_f1_is_the_ratio_of_enumerated_expectations(grammar: PCFG, words: list[str]) -> None:
+    """It is the mean F1 itself if all parses have the same number of constituents; a tree without constituents has none."""
+    parses = brute.all_parses(grammar, words)
+    assume(0 < len(parses) <= 300)
+    parsed = Parser(grammar, expected_f1=True).parse(Sentence(tuple(words)))
+    mean, ratio = mean_f1(parsed.tree, parses)
+    if math.isnan(ratio):
+        assert parsed.confidence is None
+        return
+    assert parsed.confidence is not None
+    assert not parsed.confidence.calibrated
+    assert parsed.confidence.expected_f1 == pytest.approx(ratio, abs=1e-9)
+    if len({len(set(brute.constituents(tree))) for tree, _ in parses}) == 1:
+        assert ratio == pytest.approx(mean, abs=1e-9)
 
 
 def test_expected_f1_of_a_mixture_is_that_of_the_mean_posteriors() -> None:

@@ -2,8 +2,8 @@
 
 Expected F1 is 2 E(right constituents) / (constituents of the tree + E(constituents of the right tree)). Posteriors give these
 expectations exactly, for every kind of model. Their ratio is the mean F1 against trees drawn from the model if all of these have
-the same number of constituents; otherwise it comes close to that mean, which :meth:`treegauge.parsing.SpanChart.expected_f1`
-computes. Preterminals and roots that only hold a tree together do not count.
+the same number of constituents; otherwise it is a ratio of means, not the mean of ratios, which
+:meth:`treegauge.parsing.SpanChart.expected_f1` computes. Preterminals and roots that only hold a tree together do not count.
 
 A model may be too sure of itself. A calibration maps the expected F1 p of a tree to the F1 that such trees had on held-out trees,
 s(a + b log(p / (1 - p))), where s is the logistic function (Platt 1999). It is fitted by maximum likelihood, each tree weighted by
