@@ -49,6 +49,7 @@ LINES = {
     ("train", "checkpoint"): ("train gold.mrg -o new.model --checkpoint OUT", "gold.mrg"),
     ("train", "svg"): ("train gold.mrg --show --svg OUT", "gold.mrg"),
     ("decode", "output"): ("decode gold.mrg -o OUT", "gold.mrg"),
+    ("mix", "output"): ("mix own own --tune gold.mrg -o OUT", "gold.mrg"),
     ("consensus", "output"): ("consensus gold.mrg test.mrg -o OUT", "test.mrg"),
     ("reproduce", "output"): ("reproduce abney-tables report/abney-tables.json -o report", "report/abney-tables.json"),
 }
