@@ -17,8 +17,8 @@ from treegauge import Tree, read, score
 from treegauge.grammar.training_sentences import hold_out_by_words
 from treegauge.models.loading import load_parser
 from treegauge.normalise import pipeline
-from treegauge.parsing.confidence import F1Calibration, fit_logistic
-from treegauge.parsing.expected import Calibration, ExpectedCounts, LabelCalibration, Reliability, draw_calibration
+from treegauge.parsing.confidence import ExpectedCounts, F1Calibration, fit_logistic
+from treegauge.parsing.expected import Calibration, LabelCalibration, Reliability, draw_calibration
 from treegauge.parsing.mixture import mixture_of
 from treegauge.parsing.parser import Sentence, SentenceParser
 from treegauge.tables import Table

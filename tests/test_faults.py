@@ -214,8 +214,8 @@ def memory_of(megabytes: int) -> Callable[[], None]:
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
-    for function in (load_model, read_file):
-        with pytest.raises(InputError, match="cannot be read"):
+    for function, problem in ((load_model, "cannot be read"), (read_file, "no such file")):
+        with pytest.raises(InputError, match=problem):
             function(tmp_path / "missing")
     bank = Treebank.parse("(S a)")
     for name in ("a\0b", "\ud800"):

@@ -79,14 +79,14 @@ def test_the_calibrated_mean_is_the_f1_of_the_held_out_trees() -> None:
     right, wrong = Tree.parse("(S (A x) (C (A x) (A x)))"), Tree.parse("(S (E (A x) (A x)) (A x))")
     gold = [right, wrong] * 100
     parsed = list(parser.parse_all([Sentence(tree.words) for tree in gold]))
-    found = fit_calibration(parsed, gold)
+    found = fit_calibration([each.tree for each in parsed], [each.expected for each in parsed], gold)
     assert found is not None
     assert found.sentences == 200
     assert parsed[0].confidence == ParseConfidence(pytest.approx(0.8), False)
     assert found(0.8) == pytest.approx(0.75, abs=0.002)
     calibrated = Parser(GRAMMAR, expected_f1=True, calibration=found).parse(parsed[0].sentence)
     assert calibrated.confidence == ParseConfidence(pytest.approx(found(0.8)), True)
-    assert fit_calibration(parsed[:5], gold[:5]) is None
+    assert fit_calibration([each.tree for each in parsed[:5]], [each.expected for each in parsed[:5]], gold[:5]) is None
     assert calibration_from_notes({"calibration": list(found)}) == found
 
 

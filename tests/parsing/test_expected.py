@@ -19,7 +19,8 @@ from treegauge.grammar import PCFG
 from treegauge.io import write
 from treegauge.normalise import pipeline
 from treegauge.parsing import Forest
-from treegauge.parsing.expected import calibrate, draw_calibration, expected_counts, expected_rates
+from treegauge.parsing.confidence import expected_counts
+from treegauge.parsing.expected import calibrate, draw_calibration, expected_rates
 from treegauge.trees import Tree
 
 

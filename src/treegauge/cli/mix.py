@@ -124,6 +124,7 @@ def _tuned(
         click.echo(f"best for {name}: --objective {setting}", err=True)
     tuned = replace(parser, shares=found.shares, lam=found.lam, expected_f1=True)
     gold = [tree for tree in map(pipeline("traces"), trees) if tree is not None and tree.width]
-    calibration = fit_calibration(tuned.parse_all([Sentence(tree.words, tree.tags) for tree in gold]), gold)
+    parsed = list(tuned.parse_all([Sentence(tree.words, tree.tags) for tree in gold]))
+    calibration = fit_calibration([each.tree for each in parsed], [each.expected for each in parsed], gold)
     notes: dict[str, object] = {"settings": settings_to_notes(found.settings), "f1": found.f1, "calibration": calibration}
     return found.shares, found.lam, notes

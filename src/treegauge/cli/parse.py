@@ -25,8 +25,7 @@ from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import AUTO, ReadOptions, content_hash
 from treegauge.models.loading import LoadedModel
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
-from treegauge.parsing.confidence import calibration_from_notes
-from treegauge.parsing.expected import ExpectedCounts
+from treegauge.parsing.confidence import ExpectedCounts, calibration_from_notes
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, DecodingSetting, settings_from_notes

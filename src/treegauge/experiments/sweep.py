@@ -17,7 +17,7 @@ from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, count_trees
 from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.metrics.registry import find_metric
 from treegauge.normalise import pipeline
-from treegauge.parsing.expected import ExpectedCounts, expected_counts
+from treegauge.parsing.confidence import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting
 from treegauge.parsing.tuned_decoding import SETTINGS, TunedDecoding, settings_of_counts

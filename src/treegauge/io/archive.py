@@ -62,10 +62,11 @@ def _seal(body: bytes) -> bytes:
 
 
 def read_archive(
-    path: str | Path, schema: str, version: int | None, *, most_parts: int = _MOST_PARTS, most_bytes: int = MOST_BYTES
+    path: str | Path, schema: str, version: int | None, *, most_parts: int = _MOST_PARTS, most_bytes: int | None = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays of a model with this schema and version (None: any version, which the caller checks)."""
     # The file is read first, so that an error of the disk is not mistaken for damaged content, on which zipfile fails in many ways.
+    most_bytes = most_bytes or MOST_BYTES
     content = file_content(path, most_bytes)
     with refusing_damaged_model(path):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -116,8 +117,9 @@ def refuse_other_run(path: str | Path, found: Mapping[str, Any], wanted: Mapping
         )
 
 
-def file_content(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
+def file_content(path: str | Path, most_bytes: int | None = None) -> bytes:
     """The bytes of a file that is not too large to be one of ours."""
+    most_bytes = most_bytes or MOST_BYTES
     try:
         if os.path.getsize(path) > most_bytes:
             raise ModelError(f"larger than {most_bytes:,} bytes: refused", path=str(path))

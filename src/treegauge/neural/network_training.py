@@ -27,15 +27,13 @@ from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sente
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.neural.backend import as_numpy, torch_module
 from treegauge.neural.network_model import WITH_ENCODER, NetworkModel, NetworkSettings, chosen_device, half_precision
-from treegauge.neural.network_parser import NetworkParser
 from treegauge.neural.network_view import NetworkView, network_views
 from treegauge.neural.pretrained_encoder import PretrainedEncoder
 from treegauge.neural.sentence_batches import UNKNOWN, Batch, Vocabulary, encode_sentences, make_batch, span_row, vocabulary_of
 from treegauge.neural.word_vectors import WordVectors
 from treegauge.normalise import pipeline
-from treegauge.parsing.confidence import F1Calibration, fit_calibration
+from treegauge.parsing.confidence import expected_counts, fit_calibration
 from treegauge.parsing.free_objectives import labelled_precision_recall
-from treegauge.parsing.parser import Sentence
 from treegauge.parsing.span_trees import labelled_spans
 from treegauge.scoring.evaluation import evaluator
 from treegauge.trees.tree import Tree
@@ -122,16 +120,9 @@ def train_network(
         run.resume(checkpoints)
         run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
         model = replace(run.result(), trained_on=digest, sentences=sentence_hashes(trees))
-        model = replace(model, notes={**model.notes, "calibration": _calibration(model, run.gold, device)})
     save(model)
     checkpoints.remove()
     return model
-
-
-def _calibration(model: NetworkModel, gold: Sequence[Tree], device: str) -> F1Calibration | None:
-    """The calibration of expected F1 on the slice."""
-    parser = NetworkParser(model, device=device, expected_f1=True)
-    return fit_calibration(parser.parse_all([Sentence(tree.words) for tree in gold]), gold)
 
 
 def _slice(held: Sequence[Tree]) -> list[Tree]:
@@ -341,6 +332,8 @@ class _Training:
         views = self._views()
         by_lam = {lam: self._f1(views, lam) for lam in LAMS} if views else {}
         lam = max(by_lam, key=lambda each: by_lam[each]) if by_lam else USUAL_LAM
+        trees = [labelled_precision_recall(view, lam=lam).tree for view in views]
+        expected = [expected_counts(view, tree) for view, tree in zip(views, trees, strict=True)]
         notes = {
             "method": "span CRF over bidirectional LSTMs of words and characters",
             "steps": STEPS,
@@ -350,6 +343,7 @@ class _Training:
             "f1": by_lam.get(lam),
             "best_epoch": self._best_epoch(),
             "history": [list(each) for each in self.history],
+            "calibration": fit_calibration(trees, expected, self.gold),
         }
         return NetworkModel(self.vocabulary, self.settings, weights, lam, notes=notes, vectors=self.vectors, encoder=self.encoder)
 

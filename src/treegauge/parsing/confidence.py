@@ -13,15 +13,14 @@ its constituents and those of the gold tree, so that the weighted mean over the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from treegauge.parsing.posterior_view import PosteriorView
+from treegauge.parsing.span_charts import TOP
 from treegauge.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from treegauge.parsing.parser import ParsedSentence
 
 FEWEST = 20
 """With fewer trees there is no calibration."""
@@ -30,6 +29,45 @@ _LEAST = 0.001
 _PRIOR = 1.0
 """The precision of the normal prior of ``offset`` around 0 and of ``slope`` around 1, which matters only if there are few trees."""
 _STEPS = 50
+
+
+class ExpectedCounts(NamedTuple):
+    """The expected number of right constituents of a tree, the number that it has, and the expected number in the right parse."""
+
+    matched: float
+    test: int
+    gold: float
+
+    @property
+    def recall(self) -> float:
+        """Right constituents over those of the right parse; nan for 0/0."""
+        return self.matched / self.gold if self.gold > 0 else math.nan
+
+    @property
+    def precision(self) -> float:
+        return self.matched / self.test if self.test else math.nan
+
+    @property
+    def f1(self) -> float:
+        total = self.gold + self.test
+        return 2 * self.matched / total if total > 0 else math.nan
+
+
+def expected_counts(view: PosteriorView, tree: Tree) -> ExpectedCounts:
+    """The expected counts of a tree's constituents. Neither preterminals nor the treebank's root count; each (span, label) counts
+    once.
+
+    >>> from treegauge.grammar import PCFG
+    >>> from treegauge.parsing.forest import Forest
+    >>> forest = Forest(PCFG.parse('S -> A C [.6] | E A [.4]\\nA -> "x" [1]\\nC -> A A [1]\\nE -> A A [1]'), ["x"] * 3)
+    >>> expected_counts(forest, Tree.parse("(S (A x) (C (A x) (A x)))"))
+    ExpectedCounts(matched=1.6, test=2, gold=2.0)
+    """
+    root = view.treebank_root
+    g = {(c.start, c.end, c.label): c.posterior for c in view.phrase_constituents() if c.label != root}
+    placeholders = {root} | ({TOP} - set(view.span_labels.names))
+    own = {(s, t, label) for s, t, label in tree.spans(preterminals=False) if label not in placeholders}
+    return ExpectedCounts(math.fsum(g.get(part, 0.0) for part in own), len(own), math.fsum(g.values()))
 
 
 class ParseConfidence(NamedTuple):
@@ -60,17 +98,14 @@ def _logit(f1: Any) -> Any:
     return np.log(clipped / (1 - clipped))
 
 
-def fit_calibration(parsed: Iterable[ParsedSentence], gold: Sequence[Tree]) -> F1Calibration | None:
-    """The calibration of parses whose expected F1 is known, by their F1 (PARSEVAL); None if there are too few, or if F1 does not
-    rise with expected F1. Sentences without a parse are left out."""
+def fit_calibration(trees: Iterable[Tree], expected: Iterable[ExpectedCounts | None], gold: Iterable[Tree]) -> F1Calibration | None:
+    """The calibration of trees with these expected counts, by their F1 (PARSEVAL); None if there are too few, or if F1 does not
+    rise with expected F1. Sentences without a parse, whose expected counts are None, are left out."""
     from treegauge.metrics.parseval import Parseval
     from treegauge.scoring.evaluation import score
 
-    found = [
-        (each.expected.f1, each.tree, right)
-        for each, right in zip(parsed, gold, strict=True)
-        if each.expected is not None and not each.fallback and not math.isnan(each.expected.f1)
-    ]
+    every = zip(trees, expected, gold, strict=True)
+    found = [(counts.f1, tree, right) for tree, counts, right in every if counts is not None and not math.isnan(counts.f1)]
     if len(found) < FEWEST:
         return None
     result = score([right for _, _, right in found], [tree for _, tree, _ in found], metric="parseval")

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import MismatchError
+from treegauge.parsing.confidence import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.posterior_view import PosteriorView
-from treegauge.parsing.span_charts import TOP
 from treegauge.parsing.tree_consensus import MetricRate
 from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.tree import Tree
@@ -31,28 +31,6 @@ from treegauge.trees.tree import Tree
 SAMPLES = 200
 """The number of sampled parses that estimates are based on."""
 PartsOfTree = Callable[[Tree], set[Hashable]]
-
-
-class ExpectedCounts(NamedTuple):
-    """The expected number of right constituents of a tree, the number that it has, and the expected number in the right parse."""
-
-    matched: float
-    test: int
-    gold: float
-
-    @property
-    def recall(self) -> float:
-        """Right constituents over those of the right parse; nan for 0/0."""
-        return self.matched / self.gold if self.gold > 0 else math.nan
-
-    @property
-    def precision(self) -> float:
-        return self.matched / self.test if self.test else math.nan
-
-    @property
-    def f1(self) -> float:
-        total = self.gold + self.test
-        return 2 * self.matched / total if total > 0 else math.nan
 
 
 @dataclass(frozen=True)
@@ -83,22 +61,6 @@ class ExpectedRates:
             ("ER_CF", self.frames),
             *self.metrics.items(),
         ]
-
-
-def expected_counts(forest: PosteriorView, tree: Tree) -> ExpectedCounts:
-    """The expected counts of a tree's constituents. Neither preterminals nor the treebank's root count; each (span, label) counts
-    once.
-
-    >>> from treegauge.grammar import PCFG
-    >>> forest = Forest(PCFG.parse('S -> A C [.6] | E A [.4]\\nA -> "x" [1]\\nC -> A A [1]\\nE -> A A [1]'), ["x"] * 3)
-    >>> expected_counts(forest, Tree.parse("(S (A x) (C (A x) (A x)))"))
-    ExpectedCounts(matched=1.6, test=2, gold=2.0)
-    """
-    root = forest.treebank_root
-    g = {(c.start, c.end, c.label): c.posterior for c in forest.phrase_constituents() if c.label != root}
-    placeholders = {root} | ({TOP} - set(forest.span_labels.names))
-    own = {(s, t, label) for s, t, label in tree.spans(preterminals=False) if label not in placeholders}
-    return ExpectedCounts(math.fsum(g.get(part, 0.0) for part in own), len(own), math.fsum(g.values()))
 
 
 def expected_rates(

@@ -23,7 +23,7 @@ from treegauge.errors import TreegaugeError, UsageError, WriteError
 from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
 from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file
 from treegauge.io.writing import partial_path, write_chunks
-from treegauge.parsing.expected import ExpectedCounts
+from treegauge.parsing.confidence import ExpectedCounts
 from treegauge.parsing.input import InputKind
 from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser

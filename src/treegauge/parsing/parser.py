@@ -14,8 +14,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise.pruning import chain_labels, expand_unaries
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.coarse_to_fine import Pruner, expected_usage
-from treegauge.parsing.confidence import F1Calibration, ParseConfidence
-from treegauge.parsing.expected import ExpectedCounts, expected_counts
+from treegauge.parsing.confidence import ExpectedCounts, F1Calibration, ParseConfidence, expected_counts
 from treegauge.parsing.forest import Forest, check_grammar
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posterior_view import Best, Constituent, Parse, PosteriorView

@@ -151,8 +151,9 @@ def choose_settings(
             settings, best_try = pruned, made
     settings = settings._replace(lam=best_try.lam)
     model = LatentModel(arrays.base, arrays.table, tuple(each[rounds] for each in grammars)[: 1 if rounds == 0 else None], settings)
-    parsed = LatentParser(model, expected_f1=True).parse_all([Sentence(tree.words) for tree in gold], jobs)
-    return TunedTraining(rounds, settings, tuple(tried), fit_calibration(parsed, gold))
+    parsed = list(LatentParser(model, expected_f1=True).parse_all([Sentence(tree.words) for tree in gold], jobs))
+    calibration = fit_calibration([each.tree for each in parsed], [each.expected for each in parsed], gold)
+    return TunedTraining(rounds, settings, tuple(tried), calibration)
 
 
 def _gold(held: Sequence[Tree]) -> list[Tree]:
