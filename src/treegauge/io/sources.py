@@ -229,7 +229,7 @@ def _open(path: str) -> BinaryIO:
     except PermissionError:
         raise InputError("may not be read: permission denied", path=path) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be opened: {getattr(error, 'strerror', None) or error}", path=path) from None
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
 
 
 def _similar_names(path: str) -> str:
