@@ -265,6 +265,7 @@ def test_decode_several_files_of_charts(folder: Path) -> None:
 
 @pytest.mark.torch
 def test_a_network_among_them(folder: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed (extra [torch])")
     from treegauge.neural.network_model import save_network
 
     save_network(trained(), folder / "n.model")
