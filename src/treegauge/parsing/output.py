@@ -162,10 +162,12 @@ class RecordFile:
         self._place = unfinished if (os.path.exists(unfinished) if resume else has_earlier) else self._target
         self._abandoned = None if resume or self._place == unfinished else unfinished
         self._plan = None if plan is None or path == "-" else Path(f"{self._target}{CHECKPOINT}")
-        self.done = 0
+        # Hashes of the words of complete records: a compressed file is written anew before the sentences are read.
+        self._kept: list[int | None] = []
         if resume and self._has_records():
             self._refuse_other_run(plan)
-            self.done = sum(1 for _ in self._records())
+            self._kept = [_record_hash(self._form, record) for record in self._records()]
+        self.done = len(self._kept)
         self._plan_text = "" if plan is None else json.dumps(dict(plan), indent=1)
 
     def _refuse_other_run(self, plan: Mapping[str, Any] | None) -> None:
@@ -180,10 +182,8 @@ class RecordFile:
 
     def missing(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         """The sentences after those of the complete records; an error if these are of other sentences."""
-        kept = self._records() if self.done else ()
-        for number, (found, sentence) in enumerate(itertools.zip_longest(kept, itertools.islice(sentences, self.done)), 1):
-            words = None if sentence is None else [restore_word(escape_word(word)) for word in sentence.words]
-            if words is None or _record_words(self._form, found) != words:
+        for number, (kept, sentence) in enumerate(itertools.zip_longest(self._kept, itertools.islice(sentences, self.done)), 1):
+            if kept is None or sentence is None or kept != hash(tuple(restore_word(escape_word(word)) for word in sentence.words)):
                 raise UsageError(
                     f"{self._path}: record {number} is of another sentence than the input has there.\n"
                     "  Resume with the same input, or start again (without resume=True)."
@@ -276,12 +276,12 @@ class RecordFile:
                 yield from _complete_records(raw, self._by_blank_lines)
 
 
-def _record_words(form: str, text: bytes) -> list[str] | None:
-    """The words of a record; None if it is none."""
+def _record_hash(form: str, text: bytes) -> int | None:
+    """A hash of the words of a record; None if it is none."""
     try:
         if form == "jsonl":
-            return [restore_word(escape_word(word)) for word in json.loads(text)["words"]]
-        return list(Tree.parse(next(line for line in text.decode().splitlines() if not line.startswith("#"))).words)
+            return hash(tuple(restore_word(escape_word(word)) for word in json.loads(text)["words"]))
+        return hash(tuple(Tree.parse(next(line for line in text.decode().splitlines() if not line.startswith("#"))).words))
     except (ValueError, LookupError, TypeError, RecursionError, StopIteration, TreegaugeError):
         return None
 
