@@ -131,8 +131,6 @@ class Literal:
                 self.error(b"Reading sentence")
         if stack:
             self.error(b"Bracketing is unbalanced (too many open bracket)")
-            if self.debug > 1:  # the trace has brackets without an end
-                raise Undefined
         self.hold(len(tree.words), 200)
         self.hold(len(tree.brackets), 200)
         self.hold(len(tree.quotes), 20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from evalb_helpers import run
 from evalb_literal import Literal, Undefined
@@ -10,6 +12,8 @@ from evalb_random import random_case
 pytestmark = pytest.mark.slow
 
 CHUNK = 250
+REMARK = rb"treegauge: line \d+: a traced bracket without its closing bracket; [^\n]*\n"
+"""Our own remark where EVALB's trace is undefined, on stderr; everything else must be EVALB's."""
 
 
 @pytest.mark.parametrize("first", range(0, 10 * CHUNK, CHUNK))
@@ -24,7 +28,7 @@ def test_random_files(first: int):
             assert outcome.code in (0, 1)
             continue
         defined += 1
-        assert outcome == (slow.stdout, slow.stderr, slow.code), f"seed {seed}"
+        assert outcome._replace(stderr=re.sub(REMARK, b"", outcome.stderr)) == (slow.stdout, slow.stderr, slow.code), f"seed {seed}"
     assert defined > CHUNK * 0.8
 
 
