@@ -2,10 +2,10 @@
 
 python bench/before_after.py OTHER_CHECKOUT [--data ../shared/data] [--model TRAINED.model] [--rounds 3] [--save]
 
-OTHER_CHECKOUT is a clone of an earlier commit, whose folder ``src`` is put first on the path. Rows: start-up on one sentence,
-scoring (beside the C program EVALB: the time that nltk needs to read the same files, without its import, divided by 9.7, as we
-have measured it), parsing with a counted grammar and with a model of ``treegauge train``, and the first parse on an empty cache of
-compiled kernels. The least of the rounds is shown, which other processes disturb least.
+OTHER_CHECKOUT is a clone of an earlier commit (0.2 ended with a1cb9c0), whose folder ``src`` is put first on the path. Rows:
+start-up on one sentence, scoring (beside the C program EVALB: the time that nltk needs to read the same files, without its import,
+divided by 9.7, as we have measured it), parsing with a counted grammar and with a model of ``treegauge train``, and the first parse
+on an empty cache of compiled kernels. The least of the rounds is shown, which other processes disturb least.
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ def jobs(data: Path, model: Path | None, folder: Path) -> dict[str, tuple[list[o
     trees = repeated(data / "wsj_sample" / "dev.mrg", SENTENCES, folder / "dev.mrg")
     counted = folder / "counted.model"
     environment = {**os.environ, "PYTHONPATH": str(HERE / "src")}
-    subprocess.run(
-        [sys.executable, "-m", "treegauge", "induce", data / "wsj_sample" / "train.mrg", "-o", counted], env=environment, check=True
-    )
+    induce = [sys.executable, "-m", "treegauge", "induce", data / "wsj_sample" / "train.mrg", "--no-tune", "-o", counted]
+    subprocess.run(induce, env=environment, check=True)
     for objective in ("viterbi", "labelled-precision-recall"):
         arguments = ["parse", counted, trees, "--input", "trees", "--objective", objective]
         found[f"parse, counted grammar, {objective}, {SENTENCES} sentences"] = (arguments, [])

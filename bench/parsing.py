@@ -25,8 +25,7 @@ from pathlib import Path
 import numpy as np
 from results import machine, save_section
 
-from treegauge.grammar import PCFG, write_nltk
-from treegauge.grammar import statistics as grammar_statistics
+from treegauge.grammar import PCFG, statistics as grammar_statistics, write_nltk
 from treegauge.grammar.grammar_text import nltk_names
 from treegauge.grammar.treebank_grammar import train
 from treegauge.io import read

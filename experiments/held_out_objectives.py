@@ -20,7 +20,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from treegauge.experiments.experiment import SIGNIFICANT, Checkpoint, RateTests
+from treegauge.experiments.experiment import Checkpoint
+from treegauge.experiments.paper_comparison import SIGNIFICANT, RateTests
 from treegauge.grammar import load_model
 from treegauge.io import read
 from treegauge.normalise import pipeline

@@ -75,17 +75,22 @@ def experiments(
     return found.astype(float), gold.astype(float)
 
 
-def outcomes(found: Floats, gold: Floats, documents: bool, truth: float) -> dict[str, bool]:
-    """What every test says of one experiment, and whether the interval holds the true difference."""
-    runs, sentences = found.shape[1:]
+def unit_contributions(found: Floats, gold: Floats, documents: bool) -> tuple[Floats, Floats, Floats]:
+    """The rates of the runs, and what each sentence, and each sentence or document, adds to them."""
+    sentences = found.shape[2]
     rates = found.sum(axis=2) / gold.sum()
     without_one = (found.sum(axis=2, keepdims=True) - found) / (gold.sum() - gold)
     by_sentence = (sentences - 1) / sentences * (rates[..., None] - without_one)
-    units = (
-        sums_of_documents(by_sentence.transpose(2, 0, 1), document_numbers(sentences)).transpose(1, 2, 0)
-        if documents
-        else by_sentence
-    )
+    if not documents:
+        return rates, by_sentence, by_sentence
+    units = sums_of_documents(by_sentence.transpose(2, 0, 1), document_numbers(sentences)).transpose(1, 2, 0)
+    return rates, by_sentence, units
+
+
+def outcomes(found: Floats, gold: Floats, documents: bool, truth: float) -> dict[str, bool]:
+    """What every test says of one experiment, and whether the interval holds the true difference."""
+    runs = found.shape[1]
+    rates, by_sentence, units = unit_contributions(found, gold, documents)
     difference = float(rates[1].mean() - rates[0].mean())
     tested = components(list(rates), list(units))
     means = units.mean(axis=1)

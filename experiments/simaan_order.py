@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from treegauge.experiments.experiment import RateTests
+from treegauge.experiments.paper_comparison import RateTests
 from treegauge.experiments.simaan_table2 import Variant, cleaner, variants
 from treegauge.io import read
 from treegauge.parsing.parser import Parser, Sentence

@@ -35,6 +35,11 @@ settings.register_profile("thorough", parent=settings.get_profile("default"), ma
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if os.name != "posix" and item.get_closest_marker("posix") is not None:
+        pytest.skip("needs pipes, shells, signals or links of POSIX")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of specifications and data beside the project, which is never part of it."""

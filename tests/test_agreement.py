@@ -339,8 +339,8 @@ class TestResultInAnInterpreter:
         import inspect
 
         text = inspect.getdoc(score) or ""
-        for name in list(inspect.signature(score).parameters):
-            assert f"``{name}``" in text, name
+        for name, parameter in inspect.signature(score).parameters.items():
+            assert parameter.kind is parameter.VAR_KEYWORD or f"``{name}``" in text, name
         for name in metric_names():
             rates = score_by_text(GOLD, ESCAPED, name).rates
             plain = {rate.split("_1")[0].removeprefix("mean_").removeprefix("unlabelled_") for rate in rates}

@@ -34,7 +34,7 @@ def program(tmp_path: Path) -> Path:
 def test_a_kernel_is_compiled_once(program: Path, tmp_path: Path) -> None:
     first, second = (_run(program, tmp_path / "cache") for _ in range(2))
     assert first.stdout == second.stdout == "42\n"
-    assert first.stderr == "treegauge: compiling the kernels; this happens once\n"
+    assert first.stderr == "treegauge: compiling the kernels of __main__; this happens once\n"
     assert second.stderr == ""
 
 

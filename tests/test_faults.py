@@ -10,12 +10,13 @@ import io
 import json
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import tracemalloc
 import zipfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,17 +30,20 @@ from treegauge.engines.workers import Cluster
 from treegauge.errors import EngineError, FormatError, InputError, ModelError, TreegaugeError, UnknownName, WriteError
 from treegauge.grammar import PCFG, load_model, save_model
 from treegauge.grammar.grammar_text import read_file
+from treegauge.humancheck.exchange import import_file
+from treegauge.humancheck.store import Store
 from treegauge.io import archive, bracketed, read, sources, write
 from treegauge.io.bracketed_columns import Events, find_events
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.validation import examine
 from treegauge.io.xml import XmlHandler
-from treegauge.parsing import chart, write_charts
+from treegauge.parsing import chart, read_charts, write_charts
 from treegauge.parsing.output import RecordFile
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.presets import load_preset, preset_text
 from treegauge.scoring.evaluation import score
 from treegauge.scoring.result import Scores
+from treegauge.scoring.signature import Signature
 from treegauge.trees import Treebank
 
 GRAMMAR_TEXT = 'S -> S S [0.4] | "a" [0.6]'
@@ -482,7 +486,7 @@ def test_an_attribute_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     fed: list[int] = []
     feed = XmlHandler.feed
 
-    def counted(handler: XmlHandler[Any], chunk: bytes, is_last: bool) -> InputError | None:
+    def counted(handler: XmlHandler, chunk: bytes, is_last: bool) -> InputError | None:
         fed.append(len(chunk))
         return feed(handler, chunk, is_last)
 
@@ -582,3 +586,55 @@ def test_fuzzed_models(seed: int, tmp_path: Path) -> None:
             if key not in ("schema", "version"):
                 changed = json.dumps({**json.loads(document), key: value}).encode()
                 survives(load_model, resealed(tmp_path / "r.model", model__json=changed), (tmp_path / "r.model").read_bytes())
+
+
+# Values inside files of the right form
+
+
+def test_text_of_numbers_that_are_no_characters(tmp_path: Path) -> None:
+    """Of such text Python makes a string, on which its own functions fail."""
+    words = np.array([65, 0x110041, 0, 0], np.uint32).view("U4")
+    np.savez(tmp_path / "c.npz", **{"scores.0": np.zeros((1, 1, 1)), "labels": np.array(["S"]), "words": words})
+    with pytest.raises(FormatError, match="no character"):
+        list(read_charts(tmp_path / "c.npz"))
+
+
+def test_deeply_nested_words_in_a_table_of_judgements(tmp_path: Path) -> None:
+    names = "id,at,annotator,role,verdict,kind,label,start,end,bracket,blocks,note,correction,undoes,blind,seconds,tags,gold,words"
+    cells = f"j,,anna,annotator,accepted,SP,NP,0,2,x,,,False,,False,1.5,other,gold,{'[' * 100_000}"
+    (tmp_path / "j.csv").write_text(f"{names}\n{cells}\n")
+    with Store(tmp_path / "j.sqlite") as store, pytest.raises(FormatError, match=r"j\.csv:2: not a judgement"):
+        import_file(store, str(tmp_path / "j.csv"))
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a" * 300])
+def test_a_bundled_model_with_an_impossible_name(tmp_path: Path, name: str) -> None:
+    from treegauge.models.loading import MIXTURE
+    from treegauge.models.mixtures import load_mixture, save_mixture
+
+    save_model(GRAMMAR, tmp_path / "g.model")
+    save_mixture(tmp_path / "m.model", [str(tmp_path / "g.model"), "own"], [2, 1], 0.5, notes={}, bundle=True)
+    document, arrays = archive.read_archive(tmp_path / "m.model", MIXTURE, 1)
+    document["parts"][0]["path"] = name
+    archive.write_archive(tmp_path / "m.model", document, arrays)
+    if name == "\ud800":
+        with pytest.raises(ModelError, match="this file is damaged"):
+            load_mixture(tmp_path / "m.model")
+    else:
+        load_mixture(tmp_path / "m.model")
+
+
+def test_a_store_whose_settings_are_damaged(tmp_path: Path) -> None:
+    with Store(tmp_path / "j.sqlite") as store:
+        store.add_people([("annotator", "anna")])
+    with closing(sqlite3.connect(tmp_path / "j.sqlite")) as connection:
+        connection.execute("UPDATE setting SET value = '[1'")
+        connection.commit()
+    with Store(tmp_path / "j.sqlite") as store, pytest.raises(InputError, match="this file is damaged"):
+        store.revoke_link("annotator", "anna")
+
+
+def test_a_deeply_nested_value_in_a_signature() -> None:
+    given = f"metric:parseval|x:{'[' * 100_000}"
+    with suppress(TreegaugeError):
+        assert Signature.parse(given)

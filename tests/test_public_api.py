@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.metadata
 import json
 import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,18 +32,23 @@ FOLDERS = [
 def test_every_name_is_there_and_documented(name: str) -> None:
     value = getattr(treegauge, name)
     assert name in dir(treegauge)
-    assert name == "__version__" or value.__doc__
+    assert value.__doc__
 
 
-def test_the_names_are_sorted_and_unique() -> None:
-    """Names in capitals come first, as ruff orders them."""
-    assert list(treegauge.__all__) == sorted(set(treegauge.__all__), key=lambda name: (not name.isupper(), name))
+def test_all_names_are_imported_by_a_star() -> None:
+    names: dict[str, object] = {}
+    exec("from treegauge import *", names)
+    assert set(treegauge.__all__) == set(names) - {"__builtins__"}
 
 
-def test_type_checkers_see_the_same_names() -> None:
-    guarded = next(node for node in ast.parse(SOURCE.read_text("utf-8")).body if isinstance(node, ast.If))
-    imported = {alias.name for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert imported | {"__version__"} == set(treegauge.__all__)
+@pytest.mark.parametrize("folder", ["treegauge", *FOLDERS])
+def test_type_checkers_take_the_names_for_public(folder: str) -> None:
+    """In a typed package that has no list ``__all__``, a name is public if it is imported as itself."""
+    module = importlib.import_module(folder)
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    guarded = [node for node in tree.body if isinstance(node, ast.If)]
+    imported = [alias for guard in guarded for node in guard.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert "__all__" in vars(module) or {alias.asname for alias in imported} == set(module.__all__)
 
 
 def test_other_names_are_not_there() -> None:
@@ -80,8 +85,14 @@ def test_type_checkers_know_the_public_names_and_no_others(tmp_path: Path) -> No
     assert errors == [(number, "reportAttributeAccessIssue") for number in wrong], found
 
 
-def test_the_version_is_that_of_the_package() -> None:
-    assert treegauge.__version__ == importlib.metadata.version("treegauge")
+def test_package_citation_and_changelog_have_one_version() -> None:
+    root = Path(__file__).parents[1]
+    version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert treegauge.__version__ == version
+    assert f"\nversion: {version}\n" in (root / "CITATION.cff").read_text("utf-8")
+    assert f"\n## {version}" in (root / "CHANGELOG.md").read_text("utf-8")
+    done = subprocess.run([sys.executable, "-m", "treegauge", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"treegauge, version {version}\n"
 
 
 def test_importing_loads_nothing() -> None:
@@ -114,9 +125,7 @@ def test_a_folder_exports_what_the_reference_lists(folder: str) -> None:
 
 def test_the_reference_lists_the_public_names_and_no_others() -> None:
     errors = {name for name, value in vars(treegauge.errors).items() if isinstance(value, type) and issubclass(value, Exception)}
-    assert {name for name in LISTED if name.count(".") == 1} == {
-        f"treegauge.{name}" for name in set(treegauge.__all__) - errors - {"__version__"}
-    }
+    assert {name for name in LISTED if name.count(".") == 1} == {f"treegauge.{name}" for name in set(treegauge.__all__) - errors}
     assert {name.rpartition(".")[0] for name in LISTED} - {"treegauge"} == set(FOLDERS)
     assert len(LISTED) == len(set(LISTED))
     assert "automodule:: treegauge.errors" in PAGE

@@ -16,93 +16,41 @@ from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
     from treegauge.errors import (
-        BracketError,
-        CheckFailed,
-        Discontinuous,
-        EncodingError,
-        FormatError,
-        InputError,
-        MismatchError,
-        MissingExtra,
-        TreegaugeError,
-        TreegaugeWarning,
-        UnknownName,
-        UsageError,
-        WriteError,
+        BracketError as BracketError,
+        CheckFailed as CheckFailed,
+        Discontinuous as Discontinuous,
+        EncodingError as EncodingError,
+        FormatError as FormatError,
+        InputError as InputError,
+        MismatchError as MismatchError,
+        MissingExtra as MissingExtra,
+        TreegaugeError as TreegaugeError,
+        TreegaugeWarning as TreegaugeWarning,
+        UnknownName as UnknownName,
+        UsageError as UsageError,
+        WriteError as WriteError,
     )
-    from treegauge.grammar import PCFG, induce
-    from treegauge.io import ReadOptions, as_treebank, read, stream, write
-    from treegauge.learning import learn
-    from treegauge.learning.training import train
-    from treegauge.metrics.registry import find_metric, metric_names
-    from treegauge.models.parsing_model import ParsingModel, load, mix
-    from treegauge.parsing import Forest, Parser, decode
-    from treegauge.presets import Preset, load_preset, preset_names
-    from treegauge.reports.reporting import Report, report
-    from treegauge.reports.tree_diff import TreeDiff, diff
-    from treegauge.scoring.evaluation import Evaluator, evaluator, score
-    from treegauge.scoring.result import Result, Scores
-    from treegauge.scoring.signature import Signature
-    from treegauge.significance import CompareOptions, Comparison, compare, with_confidence
-    from treegauge.trees import Tree, Treebank
+    from treegauge.grammar import PCFG as PCFG, induce as induce
+    from treegauge.io import ReadOptions as ReadOptions, as_treebank as as_treebank, read as read, stream as stream, write as write
+    from treegauge.learning import learn as learn
+    from treegauge.learning.training import train as train
+    from treegauge.metrics.registry import find_metric as find_metric, metric_names as metric_names
+    from treegauge.models.parsing_model import ParsingModel as ParsingModel, load as load, mix as mix
+    from treegauge.parsing import Forest as Forest, Parser as Parser, decode as decode
+    from treegauge.presets import Preset as Preset, load_preset as load_preset, preset_names as preset_names
+    from treegauge.reports.reporting import Report as Report, report as report
+    from treegauge.reports.tree_diff import TreeDiff as TreeDiff, diff as diff
+    from treegauge.scoring.evaluation import Evaluator as Evaluator, evaluator as evaluator, score as score
+    from treegauge.scoring.result import Result as Result, Scores as Scores
+    from treegauge.scoring.signature import Signature as Signature
+    from treegauge.significance import (
+        CompareOptions as CompareOptions,
+        Comparison as Comparison,
+        compare as compare,
+        with_confidence as with_confidence,
+    )
+    from treegauge.trees import Tree as Tree, Treebank as Treebank
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)
 
-__version__ = "0.2.0"
-
-__all__ = [
-    "PCFG",
-    "BracketError",
-    "CheckFailed",
-    "CompareOptions",
-    "Comparison",
-    "Discontinuous",
-    "EncodingError",
-    "Evaluator",
-    "Forest",
-    "FormatError",
-    "InputError",
-    "MismatchError",
-    "MissingExtra",
-    "Parser",
-    "ParsingModel",
-    "Preset",
-    "ReadOptions",
-    "Report",
-    "Result",
-    "Scores",
-    "Signature",
-    "Tree",
-    "TreeDiff",
-    "Treebank",
-    "TreegaugeError",
-    "TreegaugeWarning",
-    "UnknownName",
-    "UsageError",
-    "WriteError",
-    "__version__",
-    "as_treebank",
-    "compare",
-    "decode",
-    "diff",
-    "evaluator",
-    "find_metric",
-    "induce",
-    "learn",
-    "load",
-    "load_preset",
-    "metric_names",
-    "mix",
-    "preset_names",
-    "read",
-    "report",
-    "score",
-    "stream",
-    "train",
-    "with_confidence",
-    "write",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__version__ = "0.3.0"

@@ -1,11 +1,12 @@
-"""Public names of a package that are loaded from their modules on first use.
+"""Public names of a package, loaded from their modules on first use, each written once.
 
-Such a package imports its names where type checkers look, and only there; the same lines tell where a name is found::
+Such a package imports its names where type checkers look, and only there; ``as`` tells these that a name is public, and the same
+lines tell where it is found::
 
     if TYPE_CHECKING:
-        from treegauge.alignment.pairing import Pair, pair
+        from treegauge.alignment.pairing import Pair as Pair, pair as pair
     else:
-        __getattr__ = lazy_names(__name__)
+        __getattr__, __dir__ = lazy_names(__name__)
 """
 
 from __future__ import annotations
@@ -13,31 +14,41 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 
-def lazy_names(package: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package that imports its names under ``if TYPE_CHECKING``.
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and the ``__dir__`` of a package that imports its names under ``if TYPE_CHECKING``.
 
-    >>> find = lazy_names("treegauge.alignment")
+    >>> find, names = lazy_names("treegauge.alignment")
     >>> find("Pair").__module__
     'treegauge.alignment.pairing'
+    >>> find("__all__"), names()
+    (['Brackets', 'Pair', 'pair'], ['Brackets', 'Pair', 'pair'])
     >>> find("no_such_name")
     Traceback (most recent call last):
     AttributeError: module 'treegauge.alignment' has no attribute 'no_such_name'
     """
-    module_of: dict[str, str] = {}
+
+    @cache
+    def module_of() -> dict[str, str]:
+        return _imported_for_types(package)
 
     def find(name: str) -> Any:
-        if not module_of:
-            module_of.update(_imported_for_types(package))
-        if name not in module_of:
+        if name == "__all__":
+            return sorted(module_of())
+        if name not in module_of():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(module_of[name]), name)
+        value = getattr(importlib.import_module(module_of()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return find
+    def names() -> list[str]:
+        module = sys.modules[package]
+        return sorted({*module.__all__, *({"__version__"} & vars(module).keys())})
+
+    return find, names
 
 
 def _imported_for_types(package: str) -> dict[str, str]:

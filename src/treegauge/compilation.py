@@ -179,17 +179,20 @@ def _remove_stored(function: Callable[..., Any], folder: str, error: Exception) 
 
 
 @cache
-def report_compiling() -> None:
-    """Report on stderr, once, that kernels are being compiled, and whether this happens once or in every run."""
+def report_compiling(kernels: str) -> None:
+    """Report on stderr, once for each module, that kernels are being compiled, and whether this happens once or in every run."""
     how_often = (
         "this happens once" if _can_be_stored else "they cannot be stored: set NUMBA_CACHE_DIR to a folder that can be written"
     )
-    print(f"treegauge: compiling the kernels; {how_often}", file=sys.stderr, flush=True)
+    print(f"treegauge: compiling the kernels of {kernels}; {how_often}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def when_compiling(callback: Callable[[], None]) -> Generator[None]:
-    """Call ``callback`` once if a kernel is compiled inside the context, and not loaded from where it is stored."""
+def when_compiling(callback: Callable[[str], None]) -> Generator[None]:
+    """Call ``callback`` once if a kernel is compiled inside the context, and not loaded from where it is stored.
+
+    It gets the name of the part of treegauge whose kernel is compiled first, such as ``parsing.chart_passes``.
+    """
     event: Any = importlib.import_module("numba.core.event")
     called: list[bool] = []
 
@@ -197,7 +200,7 @@ def when_compiling(callback: Callable[[], None]) -> Generator[None]:
         def on_start(self, event: Any) -> None:
             if not called:
                 called.append(True)
-                callback()
+                callback(event.data["dispatcher"].py_func.__module__.removeprefix("treegauge."))
 
         def on_end(self, event: Any) -> None:
             pass

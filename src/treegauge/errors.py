@@ -1,4 +1,4 @@
-"""All exceptions that treegauge raises on purpose.
+"""All exceptions that treegauge raises on purpose, and :func:`checked`, which names the argument that is wrong.
 
 ::
 
@@ -32,9 +32,12 @@ Notes on files are warnings, :class:`FileNote`; the command line lists them on s
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, ParamSpec, TypeVar
 
 
 class TreegaugeError(Exception):
@@ -81,18 +84,19 @@ class UnknownName(UsageError):
     Traceback (most recent call last):
     treegauge.errors.UnknownName: unknown preset 'colins'; did you mean 'collins'? Valid: collins, new
 
-    ``otherwise`` names what else is accepted, at the end of the list: "collins, new, or a file".
+    ``otherwise`` names what else is accepted, at the end of the list: "collins, new, or a file". ``hint`` says what is meant by a
+    name that is known elsewhere, and stands in place of the list.
     """
 
-    def __init__(self, kind: str, name: str, valid: Iterable[str], otherwise: str = "") -> None:
+    def __init__(self, kind: str, name: str, valid: Iterable[str], otherwise: str = "", *, hint: str = "") -> None:
         self.kind, self.name, self.valid = kind, name, sorted(valid)
         import difflib
 
         close = difflib.get_close_matches(name, self.valid, n=1)
-        hint = f"; did you mean {close[0]!r}? Valid: " if close else "; valid: "
         listed = ", ".join(self.valid) + (f", or {otherwise}" if otherwise else "")
+        listed = f"did you mean {close[0]!r}? Valid: {listed}" if close else f"valid: {listed}"
         shown = name if len(name) <= 80 else f"{name[:60]}..."
-        super().__init__(f"unknown {kind} {shown!r}{hint}{listed}")
+        super().__init__(f"unknown {kind} {shown!r}; {hint or listed}")
 
 
 class MissingExtra(UsageError):
@@ -123,7 +127,7 @@ _MOST_TEXT_SHOWN = 100
 
 
 class FileNote(TreegaugeWarning):
-    """A note on a file that was read: its encoding was found, not given, or it looks like a treebank with a style of its own."""
+    """A note on a file, for example that its encoding was found, not given, or that a killed run has left it."""
 
     def __init__(self, path: str, what: str) -> None:
         self.path, self.what = path, what
@@ -228,6 +232,24 @@ def refusing_damage(path: str, what: str, kind: type[InputError] = FormatError, 
         raise kind(problem, path=path, advice=advice) from None
 
 
+@contextmanager
+def refusing_unreadable(path: str) -> Generator[None]:
+    """Turn an error of the system into one of ours, which names the file that cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
+
+
+@contextmanager
+def refusing_unwritable(path: str) -> Generator[None]:
+    """The same for a file or folder that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
 class Discontinuous(InputError):
     """A constituent with a gap, where continuous trees are needed."""
 
@@ -260,3 +282,56 @@ class NoParse(MismatchError):
 
 class TooLong(MismatchError):
     """A sentence has more words than a chart can hold."""
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "int": (Integral, "a whole number"),
+    "float": (Real, "a number"),
+    "bool": (Integral, "True or False"),
+    "str": (str, "text"),
+}
+"""The kinds of arguments that are checked, by their annotation: what they are an instance of, and what the message calls them."""
+
+
+def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too.
+
+    >>> @checked()
+    ... def resample(rounds: int = 100) -> int:
+    ...     return rounds
+    >>> resample(round=5)
+    Traceback (most recent call last):
+    treegauge.errors.UnknownName: unknown argument of resample 'round'; did you mean 'rounds'? Valid: rounds
+    >>> resample(rounds="x")
+    Traceback (most recent call last):
+    treegauge.errors.UsageError: rounds must be a whole number, not 'x'
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        code: Any = function.__code__  # type: ignore[attr-defined]
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        kinds = {field.name: str(field.type) for each in options for field in fields(each)}
+        kinds |= {name: str(function.__annotations__.get(name, "")) for name in names}
+
+        @functools.wraps(function)
+        def call(*args: P.args, **keywords: P.kwargs) -> T:
+            for name, value in keywords.items():
+                if name not in kinds:
+                    raise UnknownName(f"argument of {function.__name__}", name, kinds)
+                check_kind(name, value, kinds[name])
+            return function(*args, **keywords)
+
+        return call
+
+    return decorate
+
+
+def check_kind(name: str, value: object, kind: str) -> None:
+    """Raise a UsageError that names the argument if its value is not of the kind that its annotation says."""
+    expected, called = _KINDS.get(kind.removesuffix(" | None"), (object, ""))
+    is_none = value is None and kind.endswith(" | None")
+    if not is_none and not isinstance(value, expected) and not (kind == "bool" and type(value).__name__.startswith("bool")):
+        raise UsageError(f"{name} must be {called}, not {value!r}")

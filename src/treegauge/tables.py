@@ -1,7 +1,7 @@
 r"""Tables as values, and their output as aligned text, Markdown, CSV, LaTeX (booktabs), HTML or JSON records.
 
 The module also has the helpers that all output shares: plain values for JSON, numbers and counted nouns as text, names in
-British spelling, and the width of text in a terminal.
+British spelling, the width of text in a terminal, and objects in one line.
 
 >>> from treegauge.tables import Table
 >>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75), ("PP", 2, float("nan"))), percent=("recall",))
@@ -10,35 +10,39 @@ By label
 label  gold  recall
 NP        4   75.00
 PP        2       -
->>> print(render(table, "latex").splitlines()[4])
+>>> print(render(table, "latex").splitlines()[5])
 NP & 4 & 75.00 \\
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
+import reprlib
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from treegauge.errors import UnknownName
+from treegauge.errors import UnknownName, UsageError
 
 LONG = 30
 """The number of rows after which a table wider than the terminal continues below with its further columns."""
 
 _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
+T = TypeVar("T")
+
 Cell = str | int | float | None
 """The value of a table cell: text, a count, a rate (nan: undefined) or nothing."""
 
 
 class Average(float):
-    """A mean of counts, printed as it is even in a column of percentages.
+    """A number that is no share, such as a mean of counts: printed as it is even in a column of percentages.
 
     >>> cell_text(Average(0.8), percent=True), cell_text(0.8, percent=True)
     ('0.80', '80.00')
@@ -111,6 +115,14 @@ class Table:
     percent: tuple[str, ...] = ()
     caption: str = ""
 
+    def __repr__(self) -> str:
+        title = f" {self.title!r}" if self.title else ""
+        return cut(f"<Table{title}: {number_of(len(self.rows), 'row')} of {', '.join(self.columns)}>")
+
+    def to_frame(self) -> Any:
+        """The table as a pandas data frame; undefined values are missing ones."""
+        return optional_library("pandas", "a data frame").DataFrame(self.to_records(), columns=list(self.columns))
+
     def to_records(self) -> list[dict[str, Any]]:
         """A dict per row, with None for nan, as JSON requires."""
         return [dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows]
@@ -125,7 +137,7 @@ class Table:
         return [row[index] for row in self.rows]
 
     def texts(self, digits: int = 2) -> list[list[str]]:
-        """The cells of each row as text, rates with so many digits after the point."""
+        """The cells of each row as text, rates with that many digits after the point."""
         found = self._texts.get(digits)
         if found is None:
             shares = [column in self.percent for column in self.columns]
@@ -262,6 +274,29 @@ class Table:
         body = "".join(row("td", cells) for cells in self.marked(digits, escape, "<b>{}</b>"))
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<table>{caption}<thead>{row('th', list(map(escape, self.columns)))}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+class HasTable:
+    """A value that shows as a table: in notebooks, and as a pandas data frame."""
+
+    def as_table(self) -> Table:
+        """The value as a table."""
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """The table as a pandas data frame."""
+        return self.as_table().to_frame()
+
+    def _repr_html_(self) -> str:
+        return self.as_table().as_html()
+
+
+def optional_library(name: str, purpose: str) -> Any:
+    """An optional library that was asked for; a UsageError if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise UsageError(f"{purpose} needs {name}: pip install {name}") from None
 
 
 def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
@@ -420,6 +455,7 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "±": r"$\pm$",
@@ -433,7 +469,7 @@ def latex_text(text: str) -> str:
     >>> latex_text("PRP$ & 5%")
     'PRP\\$ \\& 5\\%'
     """
-    return "".join(_LATEX.get(character, character) for character in text)
+    return " ".join("".join(_LATEX.get(character, character) for character in text).split("\n"))
 
 
 def _as_latex(table: Table, digits: int) -> str:
@@ -441,11 +477,13 @@ def _as_latex(table: Table, digits: int) -> str:
         return " & ".join(cells) + r" \\"
 
     def escape(cell: str) -> str:
-        return "--" if cell == "-" else latex_text(cell)
+        # A bracket or an asterisk that begins a row would be an option of the line's end before it.
+        return "--" if cell == "-" else ("{}" if cell.startswith(("[", "*")) else "") + latex_text(cell)
 
     layout = "".join("r" if right else "l" for right in table.is_numeric)
     return "\n".join(
         [
+            r"% needs \usepackage{booktabs}",
             *([r"\begin{table}", r"\centering"] if table.caption else []),
             rf"\begin{{tabular}}{{{layout}}}",
             r"\toprule",
@@ -455,7 +493,7 @@ def _as_latex(table: Table, digits: int) -> str:
             r"\bottomrule",
             r"\end{tabular}",
             *([rf"\caption{{{latex_text(table.caption)}}}", r"\end{table}"] if table.caption else []),
-            *(f"% {note}" for note in (table.title, *table.notes) if note),
+            *(f"% {' '.join(note.splitlines())}" for note in (table.title, *table.notes) if note),
         ]
     )
 
@@ -488,3 +526,83 @@ def british(name: str) -> str:
     for american, ours in _SPELLINGS.items():
         name = name.replace(american, ours)
     return name
+
+
+WIDEST = 120
+"""The number of characters at which the repr of an object is cut."""
+
+
+def concise(cls: type[T]) -> type[T]:
+    """Give a dataclass or a named tuple a repr of one line: the fields that are not at their defaults, arrays by kind and shape.
+
+    >>> import numpy as np
+    >>> from typing import NamedTuple
+    >>> @concise
+    ... class Chart(NamedTuple):
+    ...     n: int
+    ...     scores: np.ndarray
+    ...     pruned: bool = False
+    >>> Chart(2, np.zeros((3, 3)))
+    Chart(n=2, scores=<float64 3×3>)
+    """
+    cls.__repr__ = _one_line
+    return cls
+
+
+def _one_line(self: Any) -> str:
+    """The fields that are not at their defaults, in as much detail as the line holds."""
+    given = [(name, item) for name, default in _defaults(self) if not _equal(item := getattr(self, name), default)]
+    text = ""
+    for widest in (100, 60, 30):
+        short = _Short(widest)
+        shown = ", ".join(f"{name}={' '.join(short.repr(item).split())}" for name, item in given)
+        text = f"{type(self).__name__}({shown})"
+        if len(text) <= WIDEST:
+            break
+    return cut(text, ")")
+
+
+def cut(text: str, end: str = ">") -> str:
+    """The text, cut before its ``end`` where it is too wide for a line.
+
+    >>> cut(f"<Chart of {'many ' * 40}words>")[-20:]
+    'many many many m...>'
+    """
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - len(end) - 3]}...{end}"
+
+
+class _Short(reprlib.Repr):
+    """Values within a line: arrays and tensors by their kind and shape, long text and long lists shortened."""
+
+    def __init__(self, widest: int) -> None:
+        super().__init__()
+        self.maxother, self.maxstring, self.maxlevel, self.maxdict = widest, min(widest, 40), 2, 2
+        self.maxtuple = self.maxlist = 4
+
+    def repr_float(self, value: float, level: int) -> str:
+        return f"{value:.6g}"
+
+    def repr_bytes(self, value: bytes, level: int) -> str:
+        return f"<{len(value):,} bytes>"
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        if hasattr(x, "dtype") and hasattr(x, "shape"):
+            return f"<{x.dtype} {'×'.join(map(str, x.shape))}>" if x.shape else f"{float(x):.6g}"
+        text = f"<{x.__name__}>" if callable(x) and hasattr(x, "__name__") else repr(x)
+        if len(text) <= self.maxother:
+            return text
+        is_record = is_dataclass(x) or hasattr(x, "_fields")
+        return f"{type(x).__name__}(...)" if is_record else f"{text[: self.maxother]}..."
+
+
+def _defaults(value: Any) -> list[tuple[str, Any]]:
+    """The fields that are shown, each with its default."""
+    if is_dataclass(value):
+        return [(f.name, f.default if f.default_factory is MISSING else f.default_factory()) for f in fields(value) if f.repr]
+    usual: Mapping[str, Any] = value._field_defaults
+    return [(name, usual.get(name, MISSING)) for name in value._fields]
+
+
+def _equal(item: object, default: object) -> bool:
+    """Whether a field has its default, compared as text, since arrays have no single answer."""
+    return type(item) is type(default) and str(item) == str(default)

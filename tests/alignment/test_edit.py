@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
+from tree_pairs import treebank_pairs
 
 import treegauge
 from treegauge import alignment
@@ -21,7 +21,6 @@ from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric
 from treegauge.presets import load_preset
-from treegauge.testing.strategies import treebank_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
 words = st.lists(st.sampled_from("abc"), max_size=6)

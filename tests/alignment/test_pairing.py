@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.alignment import alignment as pairing
 from treegauge.alignment.alignment import pair_in_order

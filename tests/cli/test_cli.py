@@ -18,10 +18,15 @@ def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, input=text, check=False)
 
 
-def test_help_lists_every_command() -> None:
-    done = run("--help")
-    assert done.returncode == 0
-    assert all(name in done.stdout for name in COMMANDS)
+def test_help_lists_six_commands_by_task_and_all_when_asked() -> None:
+    short, full = run("--help"), run("help", "--all")
+    assert (short.returncode, full.returncode) == (0, 0)
+    listed = short.stdout.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in listed] == ["score", "compare", "diff", "validate", "train", "parse"]
+    assert all(f"\n  {name} " in full.stdout for name in COMMANDS)
+    assert run("help").stdout == short.stdout
+    assert len(short.stdout.splitlines()) < 24
+    assert max(map(len, short.stdout.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -52,6 +57,7 @@ def test_scoring_imports_neither_numba_nor_scipy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
+@pytest.mark.posix
 def test_a_closed_pipe_is_quiet_and_no_failure(tmp_path: Path) -> None:
     (tmp_path / "x.mrg").write_text("(S (NP (NN rain)) (VP (VBD fell)))\n" * 20_000)
     for command in ("convert x.mrg", "score x.mrg x.mrg --per-sentence", "--help"):

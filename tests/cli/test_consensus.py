@@ -36,3 +36,29 @@ def test_a_sentence_without_any_tree_is_exit_code_4(tmp_path: Path, capsys: pyte
     captured = capsys.readouterr()
     assert captured.out.splitlines() == ["()", TREES[1]]
     assert "1 sentence without a readable tree in any file" in captured.err
+
+
+@pytest.mark.parametrize(("other", "said"), [("(S (N we) (VP (V slept) (R well)))", "'well', of"), ("(S (N We))", "'We', of")])
+def test_the_first_word_that_differs_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str], other: str, said: str) -> None:
+    one, two = write(tmp_path / "1.jsonl", TREES[1]), write(tmp_path / "2.jsonl", other)
+    with pytest.raises(SystemExit) as left:
+        main(["consensus", one, two, "--field", "parse"])
+    assert left.value.code == 4
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("consensus", "--weight", "nan", "--weight", "1"), ("consensus", "--recombine", "--lam", "nan"), ("mix", "--lam", "inf")],
+    ids=" ".join,
+)
+def test_numbers_that_are_not_finite_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    one = write(tmp_path / "1.jsonl", *TREES)
+    with pytest.raises(SystemExit) as left:
+        main([*arguments, one, one, "-o", str(tmp_path / "out")])
+    assert left.value.code == 2
+    said = capsys.readouterr().err
+    assert "is not a finite number" in said or "is not in the range" in said
+    assert not (tmp_path / "out").exists()

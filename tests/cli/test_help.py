@@ -69,6 +69,15 @@ def test_short_help_names_options_that_are_seldom_used_and_does_not_explain_them
     assert "are explained by" not in full
 
 
+@pytest.mark.parametrize("path", EVERY)
+def test_short_help_is_shorter_unless_it_explains_everything(path: str) -> None:
+    """What somebody sees who types ``--help`` is never longer than ``treegauge help``, in a terminal of the same width."""
+    short = EVERY[path].get_help(click.Context(EVERY[path], info_name=f"treegauge {path}", terminal_width=80))
+    full = full_help(EVERY[path], f"treegauge {path}")
+    lines = len(short.splitlines()), len(full.splitlines())
+    assert lines[0] < lines[1] if "\nAlso: " in short else lines[0] == lines[1]
+
+
 def test_options_that_are_seldom_used_exist() -> None:
     assert {*SHARED} <= {option.name for command in EVERY.values() for option in command.params}
     for path, command in EVERY.items():

@@ -93,7 +93,7 @@ def test_words_in_another_case(command: str, capsys: pytest.CaptureFixture[str])
     parses = [line.replace("The", "the").replace("Rain", "rain").replace("Cats", "cats") for line in GOLD]
     code, said = run(command, parses, capsys)
     assert code == 0
-    assert "3 would fit but for capital and small letters; give --match-words case" in said
+    assert "3 differ only in capital and small letters; give --match-words case" in said
     code, said = run(command, parses, capsys, "--match-words", "case")
     assert code == 0
     assert "words differ" not in said
@@ -112,3 +112,34 @@ def test_many_differences_are_a_few_examples_and_a_count(capsys: pytest.CaptureF
     assert code == 0
     assert len(said.splitlines()) == 5
     assert "and 57 more sentences whose words differ (60 in all)" in said
+
+
+BROKEN, BLANK = GOLD[1][:-1], ""
+
+
+@pytest.mark.parametrize(
+    ("parses", "checks", "code"),
+    [
+        ([GOLD[0], BROKEN, GOLD[2]], "parsed=0.6", 0),
+        ([GOLD[0], BROKEN, GOLD[2]], "parsed=0.7", 1),
+        ([GOLD[0], BROKEN, GOLD[2]], "f1=0.1", 4),
+        ([GOLD[0], BROKEN, GOLD[2]], "f1=0.9", 1),
+        ([GOLD[0], BROKEN, GOLD[2]], "parsed=0.6 f1=0.9", 1),
+        ([GOLD[0], BLANK, GOLD[2]], "parsed=0.7", 1),
+        (GOLD[:2], "parsed=0.6", 0),
+        (GOLD[:2], "parsed=0.7", 1),
+        ([*GOLD, GOLD[0]], "parsed=0.6", 4),
+        (GOLD, "parsed=1", 0),
+    ],
+)
+def test_a_limit_of_parsed_sentences_judges_missing_and_broken_ones_alone(
+    parses: list[str], checks: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [word for check in checks.split() for word in ("--fail-under", check)]
+    found, said = run("score", parses, capsys, "--lines", *options)
+    assert found == code, said
+    assert (code == 1 and "parsed=0.7" in checks) == ("parsed is 0.666667, not 0.7 or more" in said)
+
+
+def test_a_limit_of_parsed_sentences_is_a_lower_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("score", GOLD, capsys, "--fail-over", "parsed=0.5")[0] == 2

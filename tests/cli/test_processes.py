@@ -15,16 +15,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from processes import running_process
 
-from treegauge.cli import main
+import treegauge
+from treegauge.cli import COMMANDS, main
+from treegauge.grammar import PCFG, save_model
+from treegauge.humancheck.judgements import BracketId, Judgement, sentence_hash
+from treegauge.humancheck.store import Store
+from treegauge.parsing import write_charts
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and shells of POSIX")
+pytestmark = pytest.mark.posix
 
 COMMAND = [sys.executable, "-m", "treegauge"]
 TREES = "(S (NP (DT the) (NN rain)) (VP (VBD fell)))\n"
-TERM, HUP, INT, KILL = signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL
+TERM, HUP, INT, KILL = (getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"))
 
 
 @pytest.fixture
@@ -36,6 +42,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "s.txt").write_text("a a\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    """The folder with a file of every kind that a command reads."""
+    (folder / "many.mrg").write_text(TREES * 20)
+    (folder / "other.mrg").write_text("(S (NN rain))\n" * 20)
+    (folder / "chunks.txt").write_text("It PRP B-NP\nfell VBD B-VP\n\n")
+    for preset, name in (("default", "a.json"), ("collins", "b.json")):
+        (folder / name).write_text(treegauge.score("gold.mrg", "test.mrg", preset=preset).to_json())
+    for name in ("g.model", "h.model"):
+        save_model(PCFG.parse((folder / "g.txt").read_text()), folder / name, notes={"name": name})
+    write_charts(folder / "charts.npz", [np.zeros((3, 3, 1))], ["S"])
+    words = ("the", "rain", "fell")
+    bracket = BracketId(sentence_hash(words), 2, 3, "VP", "gold")
+    with Store(folder / "store.sqlite") as store:
+        store.append([Judgement("1", bracket, "SP", "accepted", "anna")], {sentence_hash(words): words})
+    return folder
 
 
 def wait_until(holds: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
@@ -97,6 +121,60 @@ def test_workers_end_with_their_command(folder: Path, number: int, code: int, ho
     assert not list((folder / "tmp").glob("treegauge-*"))
 
 
+LONG_RUNS = {
+    "learn": ("learn many.mrg --nonterminals 9 --iterations 100000 --tolerance 0 --jobs 2 -o out", "out.checkpoint"),
+    "train": ("train many.mrg --grammars 50 --rounds 2 --no-tune --jobs 2 -o out", "out.checkpoint/*.state"),
+    "train --neural": ("train many.mrg --neural --quick --epochs 60000 --device cpu -o out", "out.checkpoint/plan.json"),
+    "check": ("check gold.mrg test.mrg --no-open --port 0 --store store.sqlite", "tmp/said"),
+}
+"""Commands that take long, and the file that shows that they have begun their work."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(TERM, 143), (HUP, 129), (KILL, -9)])
+@pytest.mark.parametrize("name", LONG_RUNS)
+def test_a_long_run_that_is_ended_leaves_no_process_and_no_part_of_a_file(
+    files: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: int, code: int
+) -> None:
+    """What it leaves is a checkpoint, or a store, that the next run opens; its threads and processes have ended."""
+    pytest.importorskip("torch" if name == "train --neural" else "numba")
+    line, sign = LONG_RUNS[name]
+    (files / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(files / "tmp"))
+    before = {path.name for path in files.iterdir()}
+    words = [*COMMAND, *line.split()]
+    with (
+        (files / "tmp" / "said").open("wb") as said,
+        running_process(words, stdout=said, stderr=subprocess.PIPE, start_new_session=True) as process,
+    ):
+        wait_until(lambda: any(path.stat().st_size for path in files.glob(sign)), process)
+        process.send_signal(number)
+        _, message = process.communicate(timeout=300)  # which ends when nobody holds standard error open any more
+    assert (process.returncode, b"Traceback" in message) == (0 if name == "check" and number != KILL else code, False), message
+    if name == "check":
+        assert subprocess.run([*COMMAND, "check", "--export", "-", "--store", "store.sqlite"], check=False).returncode == 0
+    left = {path.name for path in files.iterdir()} - before
+    if number == KILL:  # a checkpoint may have been in the middle of being written; the next run names its part
+        left = {path for path in left if ".part." not in path}
+    assert left == (set() if name == "check" else {"out.checkpoint"})
+    assert not list((files / "tmp").glob("treegauge-*"))
+
+
+@pytest.mark.parametrize("number", [TERM, HUP, INT])
+def test_a_signal_while_the_page_of_check_starts_ends_it_as_later_ones_do(folder: Path, number: int) -> None:
+    program = (
+        "import click, signal\necho = click.echo\n"
+        "def echo_and_signal(text='', **options):\n    echo(text, **options)\n"
+        f"    if 'http' in str(text):\n        signal.raise_signal({int(number)})\n"
+        "click.echo = echo_and_signal\nfrom treegauge.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "main(['check', 'gold.mrg', 'test.mrg', '--no-open', '--port', '0'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, "Traceback" in done.stderr, "interrupted" in done.stderr) == (0, False, False), done
+    assert "0 answers stored" in done.stderr
+
+
 def ignore_hangups() -> None:
     """Do as nohup does."""
     signal.signal(HUP, signal.SIG_IGN)
@@ -124,25 +202,68 @@ STREAMS = {
     "convert gold.mrg": (0, 3),
     "parse g.txt s.txt -o out.mrg": (0, 0),
     "evalb gold.mrg gold.mrg": (0, 3),
+    "evalb many.mrg other.mrg": (1, 3),
     "nonsense": (2, 2),
 }
 """The exit code of commands: usually, and if standard output cannot be written."""
 
+SLOW_STREAMS = {
+    "demo": (0, 3),
+    "examples new": (0, 3),
+    "freval gold.mrg broken.mrg": (4, 3),
+    "compare gold.mrg test.mrg broken.mrg --rounds 20": (4, 3),
+    "report gold.mrg test.mrg -o out.html": (0, 0),
+    "report gold.mrg broken.mrg --format markdown": (4, 3),
+    "diff gold.mrg broken.mrg": (4, 3),
+    "check --export - --store store.sqlite": (0, 3),
+    "check gold.mrg test.mrg --results --store store.sqlite": (0, 3),
+    "explain parseval": (0, 3),
+    "explain-difference a.json b.json": (0, 3),
+    "cite parseval": (0, 3),
+    "treebanks": (0, 3),
+    "convert broken.mrg": (3, 3),
+    "normalise gold.mrg --steps traces": (0, 3),
+    "draw gold.mrg": (0, 3),
+    "induce gold.mrg -o -": (0, 3),
+    "train gold.mrg --grammars 1 --rounds 0 --no-tune -o out.model": (0, 0),
+    "mix g.model h.model -o mix.model": (0, 0),
+    "parse g.txt s.txt": (0, 3),
+    "decode charts.npz": (0, 3),
+    "consensus broken.mrg broken.mrg": (4, 3),
+    "posteriors g.txt s.txt": (0, 3),
+    "learn gold.mrg --nonterminals 2 --iterations 2 -o -": (0, 3),
+    "chunks score chunks.txt chunks.txt": (0, 3),
+    "reproduce goodman-example": (0, 3),
+    "help score": (0, 3),
+    "completion bash": (0, 3),
+    "--help": (0, 3),
+}
+KERNELS = {"parse", "posteriors", "decode", "learn", "train", "mix", "reproduce", "demo"}
+"""Commands that need the extra [parse]."""
 
-@pytest.mark.parametrize("line", STREAMS)
-def test_standard_streams_that_are_closed_or_full(folder: Path, line: str) -> None:
-    usual, without_output = STREAMS[line]
+
+def test_streams_of_every_command_are_tried() -> None:
+    assert {line.split()[0] for line in (*STREAMS, *SLOW_STREAMS)} == {*COMMANDS, "nonsense", "--help"}
+
+
+@pytest.mark.parametrize("line", [*STREAMS, *(pytest.param(line, marks=pytest.mark.slow) for line in SLOW_STREAMS)])
+def test_standard_streams_that_are_closed_or_full(files: Path, line: str) -> None:
+    if line.split()[0] in KERNELS:
+        pytest.importorskip("numba", reason="kernels need the extra [parse]")
+    usual, without_output = (STREAMS | SLOW_STREAMS)[line]
     plain = subprocess.run([*COMMAND, *line.split()], capture_output=True, check=False)
-    ends = {">&-": without_output, "2>&-": usual, "<&-": usual, "| true": usual, ">&- 2>&- <&-": without_output}
+    assert plain.returncode == usual, plain
+    # A reader that goes away does not change the outcome.
+    ends = {">&-": without_output, "2>&-": usual, "<&-": usual, "| true": usual, "| head -1": usual, ">&- 2>&- <&-": without_output}
     if os.path.exists("/dev/full"):
         ends |= {">/dev/full": without_output, "2>/dev/full": usual}
     for end, code in ends.items():
-        script = f"'{sys.executable}' -m treegauge {line} {end}; exit ${{PIPESTATUS[0]}}"
+        script = f"rm -rf new; '{sys.executable}' -m treegauge {line} {end}; exit ${{PIPESTATUS[0]}}"
         done = subprocess.run(["bash", "-c", script], capture_output=True, check=False)
         assert (done.returncode, b"Traceback" in done.stderr, b"internal" in done.stderr) == (code, False, False), (end, done)
         if end in ("2>&-", "2>/dev/full", "<&-"):
             assert done.stdout == plain.stdout
-        if end == ">&-" and without_output == 3:
+        if end == ">&-" and without_output == 3 != usual:
             assert done.stderr.endswith(b"treegauge: standard output is closed\n")
 
 

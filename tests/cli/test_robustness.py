@@ -115,6 +115,7 @@ def test_a_file_without_trees_is_not_scored(line: str, folder: Path, capsys: pyt
         ("chunks train chunks.txt -o {}", "chunks.txt"),
     ],
 )
+@pytest.mark.posix
 def test_an_input_is_not_written_over(line: str, output: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "link.mrg").symlink_to("gold.mrg")
     for name in ("empty", "latin", "junk", "unclosed"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -40,6 +43,30 @@ def test_the_answers_of_a_language_model_are_broken_in_every_way_and_most_can_be
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "B.mrg").write_text("mine", "utf-8")
-    with pytest.raises(treegauge.UsageError, match="exists"):
+    with pytest.raises(treegauge.UsageError, match=r"not overwritten, since it differs from the example: .*B\.mrg"):
         write_examples(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["B.mrg"]
+
+
+def test_writing_them_again_changes_nothing_and_completes_what_is_missing(tmp_path: Path) -> None:
+    paths = write_examples(tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in paths}
+    (tmp_path / "A.mrg").unlink()
+    assert write_examples(tmp_path) == paths
+    assert {path: path.stat().st_mtime_ns for path in paths if path.name != "A.mrg"}.items() <= before.items()
+    command = [sys.executable, "-m", "treegauge", "examples"]
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert all("already there" in line for line in again[:-1])
+    assert again[-1] == "Now type: treegauge compare gold.mrg A.mrg B.mrg"
+
+
+def test_a_copy_of_the_repository_stays_clean() -> None:
+    ignored = (Path(__file__).parents[2] / ".gitignore").read_text("utf-8").splitlines()
+    assert all(any(fnmatch(f"/{name}", pattern) for pattern in ignored) for name in (*EXAMPLES, "counted.model", "report.html"))
+
+
+def test_103_sentences_show_a_difference(tmp_path: Path) -> None:
+    """The docs show the verdict; the files stay such that it holds."""
+    write_examples(tmp_path)
+    compared = treegauge.compare(tmp_path / "gold.mrg", {name: tmp_path / f"{name}.mrg" for name in "AB"})
+    assert str(compared).startswith("B is better than A by 0.81 F1")

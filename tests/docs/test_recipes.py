@@ -29,7 +29,7 @@ OPENING = {
     "METRICS": "METRICS: dict[str, str] = {\n",
     "OBJECTIVES": "    for objective in (\n",
     "_TABLE": "_TABLE = (\n",
-    "COMMANDS": "COMMANDS: dict[str, str] = {\n",
+    "SECTIONS, under Treebanks": '    "Treebanks": {\n',
 }
 """The line behind which an entry of each table is put."""
 EXPECTED = {

@@ -16,18 +16,9 @@ from processes import running_process
 from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.experiments import load_experiment
-from treegauge.experiments.experiment import (
-    Checkpoint,
-    Corpus,
-    CriterionTest,
-    Work,
-    criterion_table,
-    document,
-    in_words,
-    run_experiment,
-    split,
-)
+from treegauge.experiments.experiment import Checkpoint, Corpus, Work, document, run_experiment
 from treegauge.experiments.freval_table1 import Settings, latent_parses
+from treegauge.experiments.paper_comparison import CriterionTest, criterion_table, in_words
 from treegauge.experiments.simaan_table2 import variants
 from treegauge.io import read
 from treegauge.learning.latent import QUICK, train_latent
@@ -146,7 +137,7 @@ def test_freval_ranks_our_own_parsers() -> None:
 
 def test_latent_grammars_are_in_the_ranking_by_default_and_trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings().latent > 0
-    parts, work, settings = split(small_corpus().bank), Work(Checkpoint()), Settings(latent=1)
+    parts, work, settings = small_corpus().split(), Work(Checkpoint()), Settings(latent=1)
     gold, trees = list(parts.test)[:3], list(parts.train)[:45]
     found, unparsed = latent_parses(trees, gold, settings, work)
     # The model is the one of the command, and none is needed where the parses are in the checkpoint.
@@ -201,11 +192,11 @@ def test_grammars_are_undone_to_the_trees_they_are_scored_against() -> None:
 def test_files_called_dev_or_test_are_held_out(tmp_path: Path) -> None:
     (tmp_path / "dev.mrg").write_text("(S (A a))\n")
     (tmp_path / "train.mrg").write_text("(S (B b))\n(S (C c))\n")
-    train, test, how = split(read(tmp_path))
+    train, test, how = Corpus("x", read(tmp_path)).split()
     assert ([tree.words for tree in train], [tree.words for tree in test]) == ([("b",), ("c",)], [("a",)])
     assert "dev" in how
     (tmp_path / "dev.mrg").rename(tmp_path / "development_of_x.mrg")
     with pytest.raises(MismatchError):
-        split(read(tmp_path))
-    every = split(Treebank.from_trees([Tree.parse(f"(S (A w{i}))") for i in range(10)]))
+        Corpus("x", read(tmp_path)).split()
+    every = Corpus("x", Treebank.from_trees([Tree.parse(f"(S (A w{i}))") for i in range(10)])).split()
     assert [tree.words for tree in every.test] == [("w4",), ("w9",)]

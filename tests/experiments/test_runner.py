@@ -20,16 +20,8 @@ from processes import running_process
 from treegauge.cli.reproduce import command
 from treegauge.errors import ModelError, UnknownName, UsageError
 from treegauge.experiments import EXPERIMENTS, load_experiment
-from treegauge.experiments.experiment import (
-    Checkpoint,
-    Corpus,
-    Experiment,
-    ExperimentReport,
-    Work,
-    paper_table,
-    run_experiment,
-    setting,
-)
+from treegauge.experiments.experiment import Checkpoint, Corpus, Experiment, ExperimentReport, Work, run_experiment, setting
+from treegauge.experiments.paper_comparison import paper_table
 from treegauge.reports.figures import Figure, Series
 
 

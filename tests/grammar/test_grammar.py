@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.errors import FormatError, GrammarError, MismatchError
 from treegauge.grammar import PCFG, Rule, induce, statistics, write_nltk, write_text

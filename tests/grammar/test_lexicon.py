@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from treegauge.data import own_treebank
 from treegauge.errors import UnknownName

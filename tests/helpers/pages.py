@@ -25,9 +25,13 @@ MASKS = ((re.compile(r"\b\d+\.\d+ s\b"), "N s"), (re.compile(r"version:[\w.]+"),
 CUT = "..."
 """The last line of an output that goes on."""
 NEWCOMERS = ("README.md", "docs/tutorial.md", *(f"docs/howto/{name}.md" for name in ("paper", "treebanks", "language-models")))
-NEWCOMERS += ("docs/howto/induction.md", "docs/howto/teach.md")
+NEWCOMERS += ("docs/howto/induction.md", "docs/howto/teach.md", "docs/howto/parse-text.md")
 """The pages that newcomers follow from the first line to the last: see ``tests/newcomers``."""
-FOLLOWED = ("docs/index.md", "docs/check.md", *(f"docs/howto/{name}.md" for name in ("train", "parse-text", "learn", "reproduce")))
+FOLLOWED = (
+    "docs/index.md",
+    "docs/check.md",
+    *(f"docs/howto/{name}.md" for name in ("run-a-check", "train", "train-a-network", "mix", "learn", "reproduce")),
+)
 """Others that are followed from the first line to the last, with all extras: see ``tests/docs/test_followed.py``."""
 LINE_BY_LINE = (
     *(f"docs/howto/{name}.md" for name in ("score", "report", "parse-for-a-metric", "languages", "words-differ", "confidence")),
@@ -68,7 +72,7 @@ class Done(NamedTuple):
     def lines(self) -> list[str]:
         """Standard output, then standard error; what is said once, when kernels are compiled, is left out."""
         lines = (self.output + self.errors).splitlines()
-        return [line.rstrip() for line in lines if not re.search("compiling the (parser's )?kernels", line)]
+        return [line.rstrip() for line in lines if not re.search("compiling the kernels of|compiling the parser", line)]
 
 
 def commands(page: Path) -> Iterator[Command]:

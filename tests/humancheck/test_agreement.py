@@ -7,8 +7,7 @@ from itertools import combinations, permutations
 
 import pytest
 from humancheck_helpers import said
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import Check

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from humancheck_helpers import said, small_check
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.humancheck.corrected_text import CorrectedFile, corrected_files, patch_of, replace_brackets
 from treegauge.humancheck.corrections import BracketChange, CorrectedTreebank, correct_tree, correct_treebank, treebank_patch

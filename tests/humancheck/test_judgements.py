@@ -6,13 +6,12 @@ import random
 
 import pytest
 from humancheck_helpers import said
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.errors import UnknownName
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
 from treegauge.humancheck.questions import Check
-from treegauge.humancheck.session import AdjudicatorWorklist, AnnotatorWorklist
+from treegauge.humancheck.session import AdjudicatorWorklist, Worklist
 from treegauge.metrics.hogenhout import Verdict
 
 ANNA = Person("annotator", "anna")
@@ -72,12 +71,12 @@ def test_the_last_word_not_withdrawn_holds_in_whatever_order_it_is_heard(check: 
     shuffled = random.Random(0).sample(entries, len(entries))
     for told in (entries, shuffled):
         log = JudgementLog(told)
-        worklist = AnnotatorWorklist("anna", check, log)
+        worklist = Worklist("anna", check, log)
         for number in range(3):
             judgement = log.current(check.questions[number].bracket, ANNA)
             assert judgement == (expected[number][-1] if expected.get(number) else None)
         assert worklist.last_judgement() == (order[-1][1] if order else None)
-        grown = AnnotatorWorklist("anna", check, JudgementLog())
+        grown = Worklist("anna", check, JudgementLog())
         for judgement in told:
             grown.log.add([judgement])
             grown.update([judgement])
@@ -88,7 +87,7 @@ def test_the_last_word_not_withdrawn_holds_in_whatever_order_it_is_heard(check: 
 
 def test_skipped_questions_come_again_at_the_end(check: Check) -> None:
     log = JudgementLog()
-    worklist = AnnotatorWorklist("anna", check, log)
+    worklist = Worklist("anna", check, log)
     seen: list[int] = []
     for turn in range(2 * len(check.order)):
         number = worklist.next()

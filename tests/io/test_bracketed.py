@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import treegauge.io.bracketed as bracketed
 import treegauge.io.sources as text_module
-from treegauge.errors import BracketError, EncodingError, InputError
+from treegauge.errors import BracketError, EncodingError, FileNote, InputError
 from treegauge.io import ReadOptions, Source, check, read, stream
 from treegauge.testing import treebanks
 from treegauge.testing.strategies import trees
@@ -261,3 +261,25 @@ def test_a_tree_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> 
     found = list(check(Source("x.mrg", text)))
     assert [item.problem for item in found if isinstance(item, InputError)] == ["a tree of more than 0 MB"]
     assert [str(tree) for bank in found if isinstance(bank, Treebank) for tree in bank] == ["(A a)"]
+
+
+CANCELLED = b"(S (N a))\n\n(S (N a) (V b)\n(S (N c))\n(S (N d)))\n(S (N e))\n"
+"""A closing bracket is missing on line 3, and there is one too many on line 5."""
+
+
+@pytest.mark.parametrize("chunk", [1 << 20, 7])
+def test_errors_of_brackets_that_cancel_out_get_a_note(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "CHUNK_BYTES", chunk)
+    with pytest.warns(FileNote, match="inside the tree of line 3: is a bracket missing there") as notes:
+        assert len(read(Source("x.mrg", CANCELLED))) == 3
+    assert [str(note.message).partition(": ")[0] for note in notes] == ["x.mrg:4"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"(S\n(N a)\n(V b))\n(S\n(N a))\n", b"(S\n (N a))\n\n\n(S (N b))\n", b"()\n()\n\n(S (N a))(S (N b))\n", b"(S (N a)\n)\n"],
+)
+def test_trees_of_several_lines_get_none(text: bytes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(Source("x.mrg", text))

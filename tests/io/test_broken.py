@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from treegauge import io
 from treegauge.errors import BracketError, FormatError, UnknownName, UsageError

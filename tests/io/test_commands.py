@@ -160,6 +160,7 @@ def test_a_directory_of_mixed_formats_and_a_missing_one(tmp_path: Path, mrg: Pat
     assert "nothing matches this pattern" in err
 
 
+@pytest.mark.posix
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     path = tmp_path / "x.mrg"
     write(Treebank.from_trees(list(BANK) * 20_000), path)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from treegauge.cli import main
 from treegauge.errors import EncodingError, FileNote, UsageError
 from treegauge.io import ReadOptions, read
 from treegauge.io.encodings import is_western, utf16
@@ -104,3 +105,16 @@ def test_validate_remarks_on_the_encoding() -> None:
     report = examine(Source("x.mrg", tree(SENTENCES["French"]).encode("cp1252")))
     assert [remark.text for remark in report.remarks] == ["not UTF-8: read as Windows-1252 (Latin-1)"]
     assert (report.n_trees, report.n_errors) == (1, 0)
+
+
+def test_a_pattern_that_fits_no_file_gets_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old").mkdir()
+    Path("old/a.mrg").write_text("(S (N a))\n")
+    for pattern, is_noted in (("old/*", False), ("a.*", False), ("odl/*", True), ("*.fid", True)):
+        with pytest.raises(SystemExit) as left:
+            main(["validate", "old", "--encoding", f"{pattern}=latin-1", "--encoding", "utf-8"])
+        shown = f"--encoding {pattern}=latin-1: no effect: no file has such a name" in capsys.readouterr().err
+        assert (left.value.code, shown) == (0, is_noted)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.io import bracketed_columns
 from treegauge.io.bracketed_columns import NameNumbers, TextWords
@@ -55,7 +54,7 @@ def test_giant_names() -> None:
 
 def test_an_added_name_is_no_slice() -> None:
     names = NameNumbers()
-    assert names[b""] == 0
+    assert names.numbers[b""] == 0
     assert numbers(names, [b"a", b"b"]) == [1, 2]
     assert names.strings == [b"", b"a", b"b"]
 

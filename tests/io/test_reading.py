@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import treegauge.io.sources as text_module
 from treegauge.errors import BracketError, FormatError, InputError, UnknownName, UsageError
@@ -126,7 +125,7 @@ def test_what_is_odd_is_remarked() -> None:
         "x.mrg:6: empty parse",
     ]
     assert (report.n_trees, report.n_words, report.n_errors, report.n_remarks) == (7, 6, 0, 5)
-    assert remarks_on(Treebank.from_trees([])) == []
+    assert remarks_on(Treebank.from_trees([]), 20) == ([], 0)
 
 
 def test_reports_count_everything_and_keep_the_first() -> None:

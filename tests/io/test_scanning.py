@@ -1,12 +1,10 @@
 """The compiled scanner gives the columns that the NumPy reader gives, and the same errors, whatever the text and however it is cut.
 
-``TREEGAUGE_FUZZ=200000 pytest -n 2 tests/io/test_scanning.py`` tries that many texts instead of a few thousand, in parts that
-run side by side.
+``python tests/fuzz.py`` tries as many more as one likes.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from contextlib import suppress
 
@@ -24,8 +22,6 @@ from treegauge.trees.columns import TreebankHash
 from treegauge.trees.notation import restore_label, restore_word
 from treegauge.trees.treebank import Treebank
 
-INPUTS = int(os.environ.get("TREEGAUGE_FUZZ", "2000"))
-PARTS = -(-INPUTS // 10_000)
 PIECES = [
     *(b"(", b")", b"(", b")", b" ", b" ", b"\n", b"\t", b"\r\n", b"\v", b"(S ", b"(NP (NN ", b"(NN dog)", b"(VP (V ran))", b"))"),
     *(b"( ", b"()", b"( word)", b"( NP (N a))", b"(X)", b"(A(B b)(C c))", b"((", b"-LRB-", b"(-LRB- -LRB-)", b"-RRB-LRB-"),
@@ -60,29 +56,29 @@ def _text(generator: random.Random) -> bytes:
     return text
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_same_columns_and_errors(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = random.Random(5 + 1000 * part)
-    seen = {"trees": 0, "errors": 0, "problems": 0}
-    inputs = range(part, INPUTS, PARTS)
-    for number in inputs:
-        text = _text(generator)
-        monkeypatch.setattr(text_module, "CHUNK_BYTES", generator.choice([7, 30, 200, 5 << 17]))
-        options = ReadOptions(
-            encoding="utf-8",
-            on_error=generator.choice(["stop", "stop", "parse-fails", "repair"]),
-            lines=generator.random() < 0.1,
-            comment=generator.choice(["", "", "", "#"]),
-        )
-        ours, theirs = _read(text, options, Names(compiled=True)), _read(text, options, Names())
-        assert ours[1] == theirs[1], (number, text, options)
-        assert ours[0] == theirs[0], (number, text, options)
-        assert [ours[0].place(i) for i in range(len(ours[0]))] == [theirs[0].place(i) for i in range(len(theirs[0]))]
-        assert ours[0].problems() == theirs[0].problems(), (number, text, options)
-        seen["trees"] += len(ours[0])
-        seen["errors"] += bool(ours[1])
-        seen["problems"] += len(ours[0].problems())
-    assert min(seen.values()) > len(inputs) // 20, seen
+def try_text(generator: random.Random) -> tuple[Treebank, str]:
+    """A text that both readers must read alike: its trees up to the first error, and that error."""
+    text = _text(generator)
+    options = ReadOptions(
+        encoding="utf-8",
+        on_error=generator.choice(["stop", "stop", "parse-fails", "repair"]),
+        lines=generator.random() < 0.1,
+        comment=generator.choice(["", "", "", "#"]),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_module, "CHUNK_BYTES", generator.choice([7, 30, 200, 5 << 17]))
+        (ours, our_error), (theirs, their_error) = _read(text, options, Names(compiled=True)), _read(text, options, Names())
+    assert our_error == their_error, (text, options)
+    assert ours == theirs, (text, options)
+    assert [ours.place(i) for i in range(len(ours))] == [theirs.place(i) for i in range(len(theirs))]
+    assert ours.problems() == theirs.problems(), (text, options)
+    return ours, our_error
+
+
+def test_same_columns_and_errors() -> None:
+    generator = random.Random(5)
+    banks, errors = zip(*[try_text(generator) for _ in range(2000)], strict=True)
+    assert min(sum(map(len, banks)), sum(map(bool, errors)), sum(len(bank.problems()) for bank in banks)) > 100
 
 
 def test_numbers_are_those_of_the_hash(monkeypatch: pytest.MonkeyPatch) -> None:

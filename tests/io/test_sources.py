@@ -88,9 +88,9 @@ def test_a_byte_order_mark_is_left_out_only_at_the_beginning(monkeypatch: pytest
     [
         (TEXT.encode("utf-16"), "utf-8", "this is UTF-16, not UTF-8"),
         (TEXT.encode("utf-16-le"), "utf-8", "zero byte"),
-        (TEXT.encode(), "ascii", "x.mrg:1: this is not ascii: byte 0xc3"),
-        (b"(A a)\n(B \xff)", "utf-16", "x.mrg:1: this is not utf-16"),
-        (b"(A a)\n\n(B \x81)", "cp1252", "x.mrg:3: this is not cp1252: byte 0x81"),
+        (TEXT.encode(), "ascii", 'x.mrg:1: encoding="ascii" does not fit: byte 0xc3'),
+        (b"(A a)\n(B \xff)", "utf-16", 'x.mrg:1: encoding="utf-16" does not fit'),
+        (b"(A a)\n\n(B \x81)", "cp1252", 'x.mrg:3: encoding="cp1252" does not fit: byte 0x81'),
     ],
 )
 def test_wrong_encodings_say_so(data: bytes, encoding: str, said: str) -> None:
@@ -175,6 +175,7 @@ def test_a_read_error_is_an_input_error() -> None:
 
 
 @pytest.mark.parametrize("name", ["pipe.mrg", "pipe.mrg.gz"])
+@pytest.mark.posix
 def test_a_named_pipe(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     os.mkfifo(path)
@@ -196,3 +197,9 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sources_of_a_path() -> None:
     assert find_sources("-") == [Source("-")]
     assert find_sources("no-such-file") == [Source("no-such-file")]
+
+
+@pytest.mark.parametrize("comment", ["\ud800", "#\udcff"])
+def test_a_comment_that_is_not_text_is_an_error(comment: str) -> None:
+    with pytest.raises(UsageError, match="is not text"):
+        ReadOptions(comment=comment)

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from treegauge.errors import UnknownName, WriteError
+from treegauge.errors import FileNote, UnknownName, WriteError
 from treegauge.io import WRITABLE, ReadOptions, Source, read, write, write_blocks
 from treegauge.io.formats import FORMATS
-from treegauge.io.graphs import join_label, split_label
+from treegauge.io.label_parts import join_label, split_label
 from treegauge.testing.strategies import labels, treebanks, trees
 from treegauge.trees import Tree, Treebank
 
@@ -194,6 +193,16 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, suffix: str) -> None
     assert read(path) == bank
 
 
+def test_what_a_killed_run_has_left_is_named(tmp_path: Path) -> None:
+    (left := tmp_path / ".0a1b2c3d.part.out.mrg").write_bytes(b"(S")
+    (tmp_path / ".0a1b2c3d.part.other.mrg").write_bytes(b"(S")
+    with pytest.warns(FileNote, match="left by a run that was killed") as notes:
+        write([Tree.parse("(S (N a))")], tmp_path / "out.mrg")
+    assert [note.message.path for note in notes if isinstance(note.message, FileNote)] == [str(left)]
+    assert left.exists()
+
+
+@pytest.mark.posix
 def test_the_file_written_may_be_the_one_read(tmp_path: Path) -> None:
     path = tmp_path / "x.mrg"
     path.write_text("(A a)\n(B b)")

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.latent.toys import PLAIN, TREES, assignments, toy
 
 from treegauge.grammar.latent.latent_grammar import LatentSmoothing, coarser_sizes, level_of, merge_counts, usage

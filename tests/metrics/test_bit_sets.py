@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.metrics.hogenhout import rows_of_bits
 from treegauge.metrics.hogenhout.bracket_measures import bits_of

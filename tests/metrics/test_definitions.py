@@ -9,9 +9,9 @@ from typing import Any
 import brute_force as brute
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from known_answers import exact_cases
+from tree_pairs import tree_pairs
 
 import treegauge
 from treegauge import alignment
@@ -22,7 +22,6 @@ from treegauge.metrics.leaf_ancestor import LeafAncestor, edit_costs
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset, preset_names
-from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Tree, Treebank
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from brute_force import lineage_similarity
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
+from tree_pairs import discontinuous_pairs, tree_pairs
 
 import treegauge
 import treegauge.io.sources
@@ -23,7 +23,6 @@ from treegauge.metrics.breakdowns import BREAKDOWNS, breakdown
 from treegauge.metrics.registry import METRICS, compared_metrics, find_metric, metric_class
 from treegauge.normalise import pipeline
 from treegauge.presets import load_preset
-from treegauge.testing.strategies import discontinuous_pairs, tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
 Yield = tuple[str, frozenset[int]]

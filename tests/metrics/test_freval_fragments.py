@@ -7,8 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.metrics import fragments
 from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments, polynomial_product

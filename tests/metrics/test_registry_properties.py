@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
+from tree_pairs import treebank_pairs
 
 import treegauge
 import treegauge.metrics
@@ -27,7 +27,6 @@ from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
 from treegauge.presets import load_preset
-from treegauge.testing.strategies import treebank_pairs
 from treegauge.trees import Treebank, parse_discbracket
 
 WITH_OPTIONS = ["goodman:pre", "frames:strict", "frames:all", "leaf-ancestor:plain", "freval:published", "induction:tn-pcfg"]
@@ -132,7 +131,7 @@ def test_shards_add_up(name: str, banks: Banks, cut: int) -> None:
     cut = min(cut, len(whole))
     expected = metric.rates(total_of(metric.rows(whole)))
     cut_before = [pair_for(metric, gold[:cut], test[:cut]), pair_for(metric, gold[cut:], test[cut:])]
-    cut_after = [whole.sentences(0, cut), whole.sentences(cut, len(whole))]
+    cut_after = [whole.only(whole.index[:cut]), whole.only(whole.index[cut:])]
     for parts in (cut_before, cut_after):
         same_rates(metric.rates(total_of(np.concatenate([metric.rows(part) for part in parts]))), expected)
         totals = [total_of(metric.rows(part)) for part in parts if len(part)]

@@ -263,6 +263,49 @@ def test_decode_several_files_of_charts(folder: Path) -> None:
     assert "short.npz has 1 chart" in run(folder, "decode", "one.npz", "short.npz", code=4)[1]
 
 
+def posteriors_of(folder: Path, *models: str) -> list[dict[tuple[int, int, str], float]]:
+    """The posteriors that the command prints for each sentence."""
+    printed, _ = run(folder, "posteriors", *models, "words.txt", "--sentence", "all", "--format", "json", "--least", "0")
+    found = [json.loads(line)["constituents"] for line in printed.splitlines()]
+    return [{(c["start"], c["end"], c["label"]): c["posterior"] for c in own} for own in found]
+
+
+def test_posteriors_of_several_models(folder: Path) -> None:
+    one, other, mixed = (posteriors_of(folder, *names) for names in (["a.model"], ["b.model"], ["a.model", "b.model"]))
+    assert len(mixed) == len(SENTENCES)
+    for own, alone, more in zip(mixed, one, other, strict=True):
+        for key in own.keys() | alone.keys() | more.keys():
+            assert own.get(key, 0.0) == pytest.approx((alone.get(key, 0.0) + more.get(key, 0.0)) / 2, abs=1e-5), key
+    printed, said = run(folder, "posteriors", "a.model", "b.model", "words.txt", "--sentence", "2", "--shares", "1,3")
+    assert "milk saw the old dog with a cat" in printed
+    assert "parse" not in said
+    assert "entropy" not in said
+    document = json.loads(run(folder, "posteriors", "a.model", "b.model", "words.txt", "--format", "json")[0])
+    assert [document[name] for name in ("log_probability", "parses", "entropy_nats")] == [None] * 3
+    rates, _ = run(folder, "posteriors", "a.model", "b.model", "--tree", "held.mrg")
+    assert "ER_PC and ER_CF need whole trees, which a mixture does not have." in rates
+    assert rates.splitlines()[2].split()[-2:] == ["-", "-"]
+    assert "samples" not in rates
+    assert "2 sentences" in run(folder, "posteriors", "a.model", "b.model", "--calibration", "held.mrg")[0]
+    assert (
+        "a mixture does not have"
+        in run(folder, "posteriors", "a.model", "b.model", "--tree", "held.mrg", "-m", "freval", code=2)[1]
+    )
+    assert "symbols of a grammar" in run(folder, "posteriors", "a.model", "b.model", "words.txt", "--symbols", code=2)[1]
+    (folder / "none.txt").write_text("colourless green\n\nthe cat sat\n")
+    printed, said = run(folder, "posteriors", "a.model", "b.model", "none.txt", "--sentence", "all")
+    assert "# sentence 3" in printed
+    assert "sentence 2: the grammar has no parse for: (no words)" in said
+
+
+def test_posteriors_look_words_up_as_the_model_spells_them(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text('S -> N V [1]\nN -> "(" [1]\nV -> "1\\/2" [1]\n')
+    (tmp_path / "trees.mrg").write_text("(S (N -LRB-) (V 1/2))\n")
+    printed, _ = run(tmp_path, "posteriors", "g.txt", "trees.mrg", "--input", "trees", "--format", "json")
+    assert json.loads(printed)["words"][1] == "1/2"
+    assert "100.00" in run(tmp_path, "posteriors", "g.txt", "--tree", "trees.mrg")[0]
+
+
 @pytest.mark.torch
 def test_a_network_among_them(folder: Path) -> None:
     pytest.importorskip("torch", reason="torch is not installed (extra [torch])")
@@ -271,6 +314,14 @@ def test_a_network_among_them(folder: Path) -> None:
     save_network(trained(), folder / "n.model")
     trees = run(folder, "parse", "a.model", "n.model", "words.txt", "--device", "cpu", "--jobs", "2")[0].splitlines()
     assert [" ".join(Tree.parse(tree).words) for tree in trees] == list(SENTENCES)
+    printed, said = run(folder, "posteriors", "n.model", "words.txt", "--device", "cpu")
+    assert "the cat sat" in printed
+    assert said.startswith("entropy ")
+    rates, _ = run(
+        folder, "posteriors", "n.model", "--tree", "held.mrg", "--metric", "parseval.f1", "--samples", "5", "--device", "cpu"
+    )
+    assert "ER_PC, ER_CF, parseval.f1: from 5 samples" in rates
+    assert [set(own) for own in posteriors_of(folder, "a.model", "n.model")]
     _, said = run(folder, "mix", "a.model", "n.model", "--tune", "held.mrg", "--device", "cpu", "-o", "an.model")
     assert "n.model alone" in said
     assert run(folder, "parse", "an.model", "words.txt", "--device", "cpu")[0].count("\n") == len(SENTENCES)

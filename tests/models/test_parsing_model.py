@@ -87,13 +87,21 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda model: model.parse("a", words=["a"]), "give one sentence"),  # type: ignore[call-overload]
     (lambda model: model.parse(words="the cat"), "a list of tokens"),
     (lambda model: model.parse(words=["the", 3]), "a list of tokens"),  # type: ignore[list-item]
+    (lambda model: model.parse(words=5), "a list of tokens"),  # type: ignore[call-overload]
+    (lambda model: model.parse(words=["the", ""]), "a list of tokens"),
+    (lambda model: model.posteriors("a", least="0.1"), "least must be a number"),  # type: ignore[arg-type]
+    (lambda model: model.decoding("labelled-precision-recall", lam="0.4"), "lam must be a finite number, not '0.4'"),
+    (lambda model: treegauge.mix([model, model], shares=["1", "2"]), "2 shares, none below 0 and not all 0, not '1', '2'"),
+    (lambda model: treegauge.mix([model, model], lam=float("nan")), "lam must be a finite number, not nan"),
+    (lambda _: treegauge.mix([]), "at least one model"),
     (lambda model: model.kbest("a", 0), "at least 1"),
+    (lambda model: model.kbest("a", "2"), "at least 1, not '2'"),  # type: ignore[arg-type]
     (lambda model: model.save("m.model"), "save_model"),
     (lambda _: treegauge.load(5), "the path of its file, not from int"),  # type: ignore[arg-type]
     (lambda _: treegauge.Parser("m.model"), "a PCFG, not str: treegauge.load"),  # type: ignore[arg-type]
     (lambda _: treegauge.Forest([Tree.parse("(S a)")], ["a"]), "a PCFG, not list: treegauge.induce"),  # type: ignore[arg-type]
     (lambda _: treegauge.Parser(PCFG.parse('S -> "a" [1]')).parse("a"), "a Sentence, not str"),  # type: ignore[arg-type]
-    (lambda _: treegauge.train(TREES, grammas=1), "no setting 'grammas'"),
+    (lambda _: treegauge.train(TREES, grammas=1), "'grammas'; did you mean 'grammars'"),
     (lambda _: treegauge.train(TREES, embeddings="x.vec"), "neural=True"),
 ]
 
@@ -102,6 +110,12 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
 def test_wrong_types_raise_with_a_hint(models: dict[str, ParsingModel], use: Callable[[ParsingModel], Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         use(models["own"])
+
+
+def test_parsers_parse_sentences_only(models: dict[str, ParsingModel]) -> None:
+    for model in models.values():
+        with pytest.raises(UsageError, match="a Sentence, not str"):
+            model.parser.parse("It rains.")  # type: ignore[arg-type]
 
 
 def test_a_list_of_tokens_gets_a_warning(models: dict[str, ParsingModel]) -> None:

@@ -10,7 +10,9 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -331,3 +333,47 @@ def test_training_without_numba_and_the_libraries_of_commands() -> None:
     epochs, f1 = done.stdout.split()
     assert int(epochs) >= 1
     assert float(f1) == pytest.approx(trained().notes["f1"], abs=0.2)
+
+
+def test_posteriors_are_computed_without_tf32() -> None:
+    # On a GPU, TF32 would change scores by up to 0.003. The settings are those of the whole process, also for several threads.
+    from treegauge.neural.backend import _tf32_settings, fast_products, full_precision
+
+    settings, off = _tf32_settings()
+
+    def values() -> list[Any]:
+        return [getattr(*setting) for setting in settings]
+
+    before, inside = values(), list[Any]()
+    network = trained().network("cpu")
+    hook = network.register_forward_pre_hook(lambda *given: inside.append(values()))
+    try:
+        for allowed in (True, False):
+            torch.backends.cudnn.allow_tf32 = allowed
+            set_before = values()
+            views("the cat sat")
+            assert values() == set_before
+            assert torch.backends.cudnn.allow_tf32 is allowed
+        with fast_products():
+            assert values()[0] not in (off, before[0])
+            views("the cat sat")
+            assert values()[0] not in (off, before[0])
+        assert inside == [[off] * len(settings)] * 3
+        with pytest.raises(ZeroDivisionError), full_precision:
+            raise ZeroDivisionError
+        both = threading.Barrier(2)
+
+        def in_thread() -> list[Any]:
+            with full_precision:
+                both.wait(10)
+                found = values()
+            both.wait(10)
+            return found
+
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.submit(in_thread), pool.submit(in_thread)
+            assert first.result() == second.result() == [off] * len(settings)
+    finally:
+        hook.remove()
+        torch.backends.cudnn.allow_tf32 = True
+    assert values() == before

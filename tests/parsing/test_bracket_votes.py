@@ -11,8 +11,7 @@ from typing import Any
 import brute_force as brute
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from treegauge.cli.consensus import command
 from treegauge.errors import Discontinuous, FileNote

@@ -8,8 +8,7 @@ from collections import Counter
 
 import brute_force as brute
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from treegauge.grammar import PCFG
 from treegauge.grammar.tree_counts import induce

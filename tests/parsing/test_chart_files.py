@@ -206,7 +206,7 @@ def test_consensus(tmp_path: Path) -> None:
     assert run("consensus", b, a, c, "--weight", "5", "--weight", "1", "--weight", "1").stdout == B
     assert run("consensus", b, a, c, "--metric", "freval").stdout.count("\n") == 2
     assert "different numbers of sentences" in refused("consensus", a, short)
-    assert "has other words than" in refused("consensus", a, other)
+    assert "word 2 of" in refused("consensus", a, other)
     assert "two files or more" in refused("consensus", a)
     assert "1 weights for 2 files" in refused("consensus", a, b, "--weight", "1")
     assert "neither more nor less" in refused("consensus", a, b, "--metric", "hogenhout.generation_rate")

@@ -10,13 +10,12 @@ import brute_force as brute
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge import PCFG, Tree
 from treegauge.cli._group import treegauge
-from treegauge.grammar import save_model
+from treegauge.grammar import load_model, save_model
 from treegauge.parsing import Parser, Sentence
 from treegauge.parsing.confidence import F1Calibration, ParseConfidence, calibration_from_notes, fit_calibration, fit_logistic
 from treegauge.parsing.mixture import MixtureParser
@@ -110,6 +109,20 @@ def test_training_stores_a_calibration() -> None:
     assert found is not None
     assert found.calibrated
     assert 0.5 < found.expected_f1 <= 1
+
+
+def test_induce_stores_a_calibration(tmp_path: Path) -> None:
+    # The two readings are equally frequent, so that trees are less often right than a confident parser thinks.
+    trees = [f"(S (A x{i % 7}) (C (A x) (A x)))\n(S (E (A x) (A x{i % 5})) (A x))\n(S (A x) (A y))\n" for i in range(100)]
+    (tmp_path / "train.mrg").write_text("".join(trees))
+    (tmp_path / "a.txt").write_text("x1 x x\nx y\n")
+    text = str(tmp_path / "a.txt")
+    for name, options in {"tuned": [], "given": ["--tune", str(tmp_path / "train.mrg")], "plain": ["--no-tune"]}.items():
+        model = str(tmp_path / f"{name}.model")
+        run("induce", str(tmp_path / "train.mrg"), "-o", model, *options)
+        assert (load_model(model).notes.get("calibration") is not None) == (name != "plain")
+        found = run("parse", model, text, "--expected-f1", "--objective", "viterbi").stdout
+        assert ("(not calibrated)" in found) == (name == "plain")
 
 
 def run(*arguments: str) -> Result:

@@ -7,8 +7,7 @@ import math
 
 import brute_force as brute
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from tests.parsing.grammars import SYMBOLS, WORDS, pcfgs, sentences
 
 from treegauge.grammar import PCFG

@@ -14,8 +14,7 @@ from typing import Any
 import brute_force as brute
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge import alignment, find_metric, load_preset

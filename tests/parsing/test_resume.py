@@ -49,6 +49,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "more"), [("", ()), (".gz", ()), ("", ("--engine", "local:2"))], ids=str)
+@pytest.mark.posix
 def test_a_run_killed_by_the_system_resumes_to_the_same_file(
     whole: Path, tmp_path: Path, suffix: str, more: tuple[str, ...]
 ) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import brute_force as brute
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge.grammar import PCFG, induce

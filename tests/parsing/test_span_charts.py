@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import binary_bracketings, nary_bracketings
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing import SpanChart, decode, marginals

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge import Tree
 from treegauge.cli._group import treegauge
-from treegauge.errors import FileNote
+from treegauge.errors import FileNote, TreegaugeError
 from treegauge.grammar.model import shipped_model
+from treegauge.io import ReadOptions
 from treegauge.parsing import Parser, Sentence, read_sentences, split_sentences, tokenise
 from treegauge.parsing.raw_text import unsplit_words
 from treegauge.parsing.spellings import Spellings
@@ -98,6 +100,27 @@ def test_what_was_done_is_said(tmp_path: Path, content: bytes, note: str) -> Non
         list(read_sentences(str(tmp_path / "a.txt"), "tokens"))
     assert bool(found) == bool(note)
     assert all(note in str(each.message) for each in found)
+
+
+@pytest.mark.parametrize("kind", ["tokens", "raw", "tagged"])
+@pytest.mark.parametrize(
+    ("encoding", "option"), [("utf-16", "auto"), ("utf-16", "utf-16"), ("utf-32", "utf-32"), ("latin-1", "auto")]
+)
+def test_text_is_decoded_as_trees_are(tmp_path: Path, kind: Any, encoding: str, option: str) -> None:
+    text = "Das/ART Caf\u00e9/NN \u00f6ffnet/V\n\nJa/UH\n"
+    for name, written in (("plain", "utf-8"), ("other", encoding)):
+        (tmp_path / name).write_bytes((text if kind == "tagged" else re.sub("/[A-Z]+", "", text)).encode(written))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FileNote)
+        found = list(read_sentences(str(tmp_path / "other"), kind, ReadOptions(encoding=option)))
+    assert found == list(read_sentences(str(tmp_path / "plain"), kind))
+
+
+@pytest.mark.parametrize(("encoding", "message"), [("nonsense", "unknown encoding 'nonsense'"), ("utf-8", "a.txt:2: not UTF-8")])
+def test_text_in_an_unknown_or_another_encoding_is_an_error(tmp_path: Path, encoding: str, message: str) -> None:
+    (tmp_path / "a.txt").write_bytes("Ja .\nCaf\u00e9 .\n".encode("latin-1"))
+    with pytest.raises(TreegaugeError, match=message):
+        list(read_sentences(str(tmp_path / "a.txt"), "tokens", ReadOptions(encoding=encoding)))
 
 
 def run(*arguments: str, text: str) -> Result:

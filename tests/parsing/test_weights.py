@@ -12,8 +12,7 @@ from pathlib import Path
 import brute_force as brute
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from tests.parsing.grammars import pcfgs, sentences
 
 import treegauge

@@ -148,7 +148,7 @@ def test_traces_that_a_preset_counts_are_named_where_only_gold_has_them() -> Non
     gold = ["(S (NP-SBJ (-NONE- *)) (VP (VB Go) (NP (NN home))))", "(S (NP (NNP Ann)) (VP (VBZ sleeps)))"]
     test = ["(S (VP (VB Go) (NP (NN home))))", gold[1]]
     result = treegauge.score(gold, test, preset="spmrl")
-    assert result.notes[0].what == "gold has the trace '*' (-NONE-), which counts as a word here, and the parse has not"
+    assert result.notes[0].what == "gold has the trace '*' (-NONE-), which counts as a word here, but the parse does not"
     assert ("in 1 of them traces count as words" in result.warnings[0], "step traces" in result.warnings[0]) == (True, True)
     assert not treegauge.score(gold, test).notes
     assert not treegauge.score(gold, gold, preset="spmrl").notes

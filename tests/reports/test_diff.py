@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from tree_pairs import tree_pairs
 
 import treegauge
 from treegauge.reports.tree_diff import (
@@ -20,11 +21,9 @@ from treegauge.reports.tree_diff import (
     diff_picture,
     diff_svg,
     diff_text,
-    diffs,
     mark_brackets,
     system_diff_text,
 )
-from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
 GOLD = "(S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes)))))"
@@ -103,11 +102,11 @@ def test_other_tokens_over_the_same_text_are_marked_by_their_own_nodes() -> None
 
 def test_differing_sentences_and_the_worst() -> None:
     gold, test = [GOLD, GOLD, "(S (V go))"], [GOLD, CROSSED, "(X (V go))"]
-    assert [one.sentence for one in diffs(gold, test)] == [1, 2]
+    assert [one.sentence for one in TreeDiffs(gold, test).of(None)] == [1, 2]
     assert TreeDiffs(gold, test).worst(1) == [1]
     assert TreeDiffs(gold, gold).worst(5) == []
     with pytest.raises(treegauge.UsageError, match="there is no sentence 4: the treebank has 3"):
-        diffs(gold, test, [3])
+        TreeDiffs(gold, test).of([3])
 
 
 HOSTILE = {

@@ -18,12 +18,12 @@ from treegauge.errors import UnknownName
 from treegauge.reports.comparison_figures import differences_figure
 from treegauge.reports.figures import COLOURS, Figure, Series, figure_svg, fragment_figures
 from treegauge.reports.plots import write_figure
-from treegauge.reports.report_contents import report_figures
+from treegauge.reports.report_contents import report_figures, section_tables
 from treegauge.significance import CompareOptions
 from treegauge.trees.drawing.marks import ems
 
 REPORT = treegauge.report(GOLD, SYSTEMS, CompareOptions(rounds=20))
-FIGURES = [figure for found in report_figures(REPORT).values() for figure in found]
+FIGURES = [figure for found in report_figures(REPORT, section_tables(REPORT)).values() for figure in found]
 FIGURES += [differences_figure(REPORT.comparison)] if "differences" not in [figure.name for figure in FIGURES] else []
 
 

@@ -19,7 +19,6 @@ from treegauge.io import sources
 from treegauge.metrics.hogenhout import Hogenhout, Judgements, Verdict, brackets_to_judge
 from treegauge.presets import load_preset
 from treegauge.reports import reporting
-from treegauge.reports.report_contents import all_tables
 from treegauge.reports.reporting import Report, report, report_of_scores
 from treegauge.scoring.baselines import baseline_for
 from treegauge.scoring.saved_scores import load_scores
@@ -105,7 +104,7 @@ def compare(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Report]) -> Repo
     assert few.numbers is not None
     assert len(few.gold) == len(few.numbers) < len(whole.gold)
     assert all(len(bank) <= len(few.gold) for bank in few.banks.values())
-    assert [table.to_records() for table in all_tables(few)] == [table.to_records() for table in all_tables(whole)]
+    assert [table.to_records() for table in few.tables()] == [table.to_records() for table in whole.tables()]
     assert decoded(few) == decoded(whole)
     assert (few.sentences.differing, few.sentences.compared) == (whole.sentences.differing, whole.sentences.compared)
     assert few.notes == whole.notes

@@ -382,6 +382,19 @@ def test_ten_systems_stay_readable(chromium: Browser, tmp_path: Path) -> None:
     page.close()
 
 
+def test_the_tables_of_all_pairs_are_behind_a_line_that_opens(chromium: Browser, tmp_path: Path) -> None:
+    """Of three systems, too: the answer, the figure and the rates come first."""
+    treegauge.report(GOLD, {**SYSTEMS, "third": SYSTEMS["right-branching"]}, QUICK).write(str(tmp_path / "three.html"))
+    page = chromium.new_page(viewport={"width": 1200, "height": 900})
+    page.goto((tmp_path / "three.html").as_uri())
+    titles = [title for title in page.locator("#summary caption").all_inner_texts() if title]
+    assert titles[0] == "Rates"
+    assert not any(title.startswith("Differences") for title in titles)
+    page.get_by_text("All differences of all pairs").click()
+    assert page.locator("#summary caption").get_by_text("Differences", exact=True).is_visible()
+    page.close()
+
+
 def pages_of(document: bytes) -> int:
     return len(re.findall(rb"/Type /Page\b", document))
 
@@ -405,9 +418,10 @@ def test_paper_has_what_is_open_and_a_full_report_everything(chromium: Browser, 
 
 
 @pytest.mark.slow
-def test_a_report_on_gum_fits_on_eight_pages(chromium: Browser, shared: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [("maxrule", "viterbi"), ("maxrule", "viterbi", "viterbi")])
+def test_a_report_on_gum_fits_on_eight_pages(chromium: Browser, shared: Path, tmp_path: Path, names: tuple[str, ...]) -> None:
     outputs = shared / "data" / "outputs"
-    systems = {name: str(outputs / f"gum_dev.berkeley-{name}.mrg") for name in ("maxrule", "viterbi")}
+    systems = {f"{name} {number}": str(outputs / f"gum_dev.berkeley-{name}.mrg") for number, name in enumerate(names)}
     treegauge.report(str(outputs / "gum_dev.gold.mrg"), systems, QUICK).write(str(tmp_path / "gum.html"))
     page = chromium.new_page()
     page.goto((tmp_path / "gum.html").as_uri())
@@ -422,6 +436,8 @@ def test_three_clicks_lead_from_the_answer_to_the_tree_that_explains_it(chromium
         path.write_text("\n".join(map(str, trees)) + "\n", "utf-8")
     command = [sys.executable, "-m", "treegauge", "report", *map(str, files), "-o", str(tmp_path / "r.html"), "--rounds", "50"]
     subprocess.run(command, check=True, capture_output=True)
+    from playwright.sync_api import expect
+
     watched = Watched(chromium, tmp_path / "r.html")
     page = watched.page
     page.emulate_media(reduced_motion="reduce")
@@ -433,7 +449,7 @@ def test_three_clicks_lead_from_the_answer_to_the_tree_that_explains_it(chromium
         name = links.nth(number).inner_text()
         links.nth(number).click()
         control = "#label" if number < 3 else "#kind"
-        assert page.locator(control).input_value() == name
+        expect(page.locator(control)).to_have_value(name)
         assert page.locator("#who").input_value() == "oracle-binary is best"
         counts.add(page.inner_text("#count"))
         item = page.locator(".item.open")
@@ -448,8 +464,11 @@ def test_three_clicks_lead_from_the_answer_to_the_tree_that_explains_it(chromium
             wrong = item.locator(".node.missed, .node.spurious, .node.crossing, .node.wrong-label text").all_text_contents()
             assert any(re.match(rf"{name}\b", text) for text in wrong), (name, wrong)
     assert len(counts) > 3, "the links choose among the sentences"
+    page.select_option("#kind", index=0)
+    links.nth(5).click()
+    expect(page.locator("#kind"), "the same link works again").to_have_value(links.nth(5).inner_text())
     page.go_back()
-    assert page.locator("#kind").input_value() == links.nth(4).inner_text(), "Back leads to the list before"
+    expect(page.locator("#kind"), "Back leads to the list before").to_have_value(links.nth(4).inner_text())
     assert watched.said == []
     page.close()
 
@@ -475,7 +494,32 @@ def test_tables_are_copied(chromium: Browser, own: Watched, clipboard: bool) -> 
             assert {len(line) for line in lines} == {8}
         else:
             assert text == render(difference_tables(REPORT)[0], "latex")
+    button = table.locator("[data-form=tsv]")
+    button.dblclick()
+    button.get_by_text("Copied").wait_for()
+    button.get_by_text("Copy as TSV").wait_for()
+    page.wait_for_timeout(1600)
+    assert button.inner_text() == "Copy as TSV", "the second click did not take the answer to the first for its own words"
+    page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); document.execCommand = () => false; }"
+    )
+    button.click()
+    button.get_by_text("Not copied").wait_for()
     context.close()
+
+
+def test_long_names_break_and_two_figures_stand_side_by_side(chromium: Browser, tmp_path: Path) -> None:
+    names = ("a name of many words, with the seed, the beam and the date of the run", "a-name-without-any-blank-" * 4)
+    treegauge.report(GOLD, dict(zip(names, SYSTEMS.values(), strict=True)), QUICK).write(str(tmp_path / "long.html"))
+    for width in (390, 800, 1200, 1440):
+        page = chromium.new_page(viewport={"width": width, "height": 800})
+        page.goto((tmp_path / "long.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        one, other = (page.locator("#fragments .plot").nth(number).bounding_box() for number in range(2))
+        assert one is not None
+        assert other is not None
+        assert (one["y"] == other["y"]) == (width >= 1200)
+        page.close()
 
 
 def test_a_telephone_shows_what_matters_first_and_what_scrolls(chromium: Browser, own: Watched) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from known_answers import program_cases
 from numpy.typing import NDArray
+from tree_pairs import treebank_pairs, trees_over
 
 import treegauge
 from treegauge import Tree, Treebank, alignment
@@ -28,7 +28,6 @@ from treegauge.presets.prm import Parameters, parse_prm
 from treegauge.reports.scores import evalb_layout
 from treegauge.scoring import evaluation
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.testing.strategies import treebank_pairs, trees_over
 from treegauge.trees.tree import Child
 
 TAGS = ("NN", "DT", "VB", ",", ".", ":", "``", "''", "POS", "ROOT")

@@ -17,7 +17,7 @@ TEST = ["(S (NP (N a)) (VP (V b) (PP (N c))))", "(S (NP (N a)) (VP (V b)))"]
 @pytest.fixture
 def pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library of the same name that returns what it is given."""
-    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=lambda data: data))
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=lambda data, columns=(): data))
 
 
 def as_lists(frame: Any) -> dict[str, list[Any]]:

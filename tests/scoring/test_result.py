@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tree_pairs import treebank_pairs
 
 import treegauge
 from treegauge import Result, Scores, Tree, Treebank, evaluator, metric_names
 from treegauge.metrics.metric import ExactSum, total_of
-from treegauge.testing.strategies import treebank_pairs
 
 GOLD = ["(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat))))", "(TOP (S (NP (NN rain)) (VP (V fell))))", "(TOP (NN x))"]
 TEST = ["(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat))))", "(TOP (S (NP (NN rain) (V fell))))", "(TOP (NN x))"]

@@ -7,8 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import treegauge
 from treegauge import Preset, Signature, load_preset, metric_names, preset_names

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import treegauge
 from treegauge import Treebank
 from treegauge.io import sources
-from treegauge.scoring import counts as comparison
-from treegauge.scoring import inputs as sides
+from treegauge.scoring import counts as comparison, inputs as sides
 from treegauge.scoring.result import Result
 from treegauge.trees.columns import TreebankHash
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from treegauge.testing.strategies import trees
 from treegauge.trees import Origin, Tree, Treebank

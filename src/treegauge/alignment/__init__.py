@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.alignment.brackets import Brackets
-    from treegauge.alignment.pairing import Pair, pair
+    from treegauge.alignment.brackets import Brackets as Brackets
+    from treegauge.alignment.pairing import Pair as Pair, pair as pair
 else:
-    __getattr__ = lazy_names(__name__)
-
-__all__ = ["Brackets", "Pair", "pair"]
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
@@ -103,25 +103,8 @@ def _anchors(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretc
 def _common_subsequence(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretch) -> list[tuple[int, int]]:
     """Pairs of equal texts in the order of both sides, as many as there can be."""
     g0, g1, t0, t1 = stretch
-    # longest[g][t]: how many pairs there can be from gold text g0 + g and test text t0 + t on.
-    longest = [[0] * (t1 - t0 + 1)]
-    for g in range(g1 - 1, g0 - 1, -1):
-        below, row = longest[-1], [0]
-        for t in range(t1 - t0 - 1, -1, -1):
-            row.append(below[t + 1] + 1 if gold[g] == test[t0 + t] else max(below[t], row[-1]))
-        longest.append(row[::-1])
-    longest.reverse()
-    pairs: list[tuple[int, int]] = []
-    g, t = g0, t0
-    while g < g1 and t < t1:
-        if gold[g] == test[t]:
-            pairs.append((g, t))
-            g, t = g + 1, t + 1
-        elif longest[g - g0 + 1][t - t0] >= longest[g - g0][t - t0 + 1]:
-            g += 1
-        else:
-            t += 1
-    return pairs
+    ours, theirs = shared_tokens(np.array([[text == other for other in test[t0:t1]] for text in gold[g0:g1]]))
+    return list(zip((ours + g0).tolist(), (theirs + t0).tolist(), strict=True))
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -399,9 +382,10 @@ class _Aligner:
     def _difference(self, sentence: int, partner: int) -> Note:
         """The note on two sentences whose words differ."""
         gold, test = self.gold.words(sentence), self.test.words(partner)
-        what, cause = self._hidden_word(sentence, partner) or trace_as_word(gold, test, self.test.tags(partner)), "tags"
+        hidden = _on_traces(hidden_word, self._with_traces, (sentence, partner), self._traces)
+        what, cause = hidden or trace_as_word(gold, test, self.test.tags(partner)), "tags"
         if not what:
-            what, cause = self._kept_trace(sentence, partner), "traces"
+            what, cause = _on_traces(kept_trace, (self.gold, self.test), (sentence, partner), TRACES - self._traces), "traces"
         if not what:
             ours, theirs = _first_difference(gold, test, self.match_words)
             what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
@@ -415,26 +399,6 @@ class _Aligner:
         said = f"aligned by edit distance: {n_shared} of {len(gold)} gold and {len(test)} test words are shared"
         return Note(sentence, "edited", place, what, said, cause)
 
-    def _hidden_word(self, sentence: int, partner: int) -> str:
-        """A phrase about the tag that hides a word or shows a trace; empty if tags are not the reason."""
-        (gold, test), traces = self._with_traces, self._traces
-        if traces.isdisjoint(gold.labels) and traces.isdisjoint(test.labels):
-            return ""
-        return hidden_word(
-            TaggedWords(gold.words(sentence), gold.tags(sentence), traces),
-            TaggedWords(test.words(partner), test.tags(partner), traces),
-        )
-
-    def _kept_trace(self, sentence: int, partner: int) -> str:
-        """A phrase about the trace that only one side has and the preset treats as a word; empty if traces are not the reason."""
-        traces = TRACES - self._traces
-        if traces.isdisjoint(self.gold.labels) and traces.isdisjoint(self.test.labels):
-            return ""
-        return kept_trace(
-            TaggedWords(self.gold.words(sentence), self.gold.tags(sentence), traces),
-            TaggedWords(self.test.words(partner), self.test.tags(partner), traces),
-        )
-
     def _repair_notes(self, pairs: Int64) -> Iterator[Note]:
         """A note for each gold sentence whose parse had to be repaired."""
         repaired = {number: problem for number, problem in self._problems.items() if problem.repairs}
@@ -445,10 +409,22 @@ class _Aligner:
 
     def _extra_note(self, sentence: int) -> Note:
         if (problem := self._problems.get(sentence)) is not None and not problem.repairs:
-            what, cause = f"{problem.reason}; no gold sentence stands against it", "unrepaired" if problem.may_repair else ""
+            what, cause = f"{problem.reason}; no matching gold sentence", "unrepaired" if problem.may_repair else ""
             return Note(-1, "broken", problem.place, what, LEFT_OUT, cause)
         what = f"no gold sentence for the test sentence {_excerpt(self.test, sentence)!r}"
         return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
+
+
+def _on_traces(
+    phrase: Callable[[TaggedWords, TaggedWords], str],
+    banks: tuple[Treebank, Treebank],
+    sentences: tuple[int, int],
+    traces: frozenset[str],
+) -> str:
+    """A phrase about two sentences whose words differ because of traces; empty if no tag of a trace occurs, or they are not why."""
+    if all(traces.isdisjoint(bank.labels) for bank in banks):
+        return ""
+    return phrase(*(TaggedWords(bank.words(i), bank.tags(i), traces) for bank, i in zip(banks, sentences, strict=True)))
 
 
 def _words_of(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int32, Int64]:

@@ -13,10 +13,12 @@ import numpy as np
 
 from treegauge.alignment.words import has_tag
 from treegauge.presets import Preset
-from treegauge.trees.columns import Blocks, Mask, rows_of
+from treegauge.tables import concise
+from treegauge.trees.columns import Blocks, Mask, rows_of, sum_within
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
 
+@concise
 @dataclass(frozen=True, eq=False)
 class Brackets:
     """The constituents that count, sentence by sentence, each sentence in pre-order.
@@ -148,10 +150,6 @@ class Brackets:
             own_width=None if self.own_width is None else self.own_width[kept],
         )
 
-    def sentences(self, first: int, last: int) -> Brackets:
-        """The sentences ``first:last`` alone."""
-        return self.take(np.arange(first, last))
-
     def take(self, sentences: Int64) -> Brackets:
         """Some of the sentences, in the order given; one may be taken several times."""
         rows, offset = rows_of(self.offset, sentences)
@@ -206,13 +204,6 @@ def _gap_numbers(brackets: Brackets, numbers: dict[bytes, int]) -> Int64:
         for row, low, high in zip(rows.tolist(), first.tolist(), behind, strict=True):
             gap[row] = numbers.setdefault(edges[low:high].tobytes(), len(numbers) + 1)
     return gap
-
-
-def sum_within(values: Mask | Int64 | Int32, offset: Int64) -> Int64:
-    """Sums over the runs ``offset[i]:offset[i+1]``; an empty run sums to 0."""
-    total = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum(values, out=total[1:])
-    return total[offset[1:]] - total[offset[:-1]]
 
 
 def nearest_kept(parent: Int64, keep: Mask) -> Int64:
@@ -312,16 +303,11 @@ def brackets_of(
     """
     phrases = _Phrases(bank)
     position = _before(keep_token)
-    start, end = phrases.spans(position)
+    start, end, width, blocks = phrases.spans(position)
     cut = [preset.cut_label(label) for label in bank.labels]
     labels = bank.label.take(phrases.row)
     label = numbers.numbers(cut).take(labels)
     counts = np.array([not preset.deletes(name) for name in cut] or [False])
-    blocks = None
-    width = end - start
-    if bank.blocks is not None:
-        start, end, blocks = phrases.blocks(bank.blocks, position, start, end)
-        width = end - start if blocks is None else without_gaps(end - start, blocks)
     keep = ((start < end) | preset.empty_brackets) & counts.take(labels)
     if keep_sentence is not None:
         keep &= keep_sentence.take(phrases.tree)
@@ -374,8 +360,22 @@ class _Phrases:
         """The numbers of some phrases, given by their rows in their trees; -1 for -1."""
         return np.where(node < 0, -1, self._number.take(node + self._bank.node_offset.take(tree)))
 
-    def spans(self, position: Int64) -> tuple[Int32, Int32]:
-        """Start and end of each phrase over kept tokens; ``position[i]`` counts the kept tokens before token ``i``."""
+    def spans(self, position: Int64) -> tuple[Int32, Int32, Int32, Blocks | None]:
+        """Start, end and width of each phrase over kept tokens, and the blocks of those with gaps; ``position[i]`` counts the kept
+        tokens before token ``i``."""
+        start, end = self._whole_spans(position)
+        if self._bank.blocks is None:
+            return start, end, end - start, None
+        number = self._number.take(self._bank.blocks.row)  # a preterminal has one word, and so no gap
+        first_token = self._bank.token_offset.take(self.tree.take(number))
+        moved = Blocks(number, self._bank.blocks.start, self._bank.blocks.end).over(first_token, position)
+        start, end = start.copy(), end.copy()
+        start[moved.row], end[moved.row] = moved.start, moved.end
+        width = end - start
+        return start, end, width if moved.blocks is None else without_gaps(width, moved.blocks), moved.blocks
+
+    def _whole_spans(self, position: Int64) -> tuple[Int32, Int32]:
+        """Start and end of each phrase, as if none had a gap."""
         bank = self._bank
         if position[-1] == bank.n_tokens:
             return bank.start.take(self.row), bank.end.take(self.row)
@@ -384,15 +384,6 @@ class _Phrases:
         start = position.take(first_token + bank.start.take(self.row)) - before
         end = position.take(first_token + bank.end.take(self.row)) - before
         return start.astype(np.int32), end.astype(np.int32)
-
-    def blocks(self, blocks: Blocks, position: Int64, start: Int32, end: Int32) -> tuple[Int32, Int32, Blocks | None]:
-        """Start and end, corrected for phrases with gaps, and the blocks of these, over kept tokens."""
-        number = self._number.take(blocks.row)  # a preterminal has one word, and so no gap
-        first_token = self._bank.token_offset.take(self.tree.take(number))
-        moved = Blocks(number, blocks.start, blocks.end).over(first_token, position)
-        start, end = start.copy(), end.copy()
-        start[moved.row], end[moved.row] = moved.start, moved.end
-        return start, end, moved.blocks
 
     def above(self, tokens: Int64) -> Int64:
         """The phrase directly above each token and its tag."""
@@ -419,11 +410,7 @@ def sentence_lengths(bank: Treebank, preset: Preset) -> Int64:
 def _is_redundant(bank: Treebank, preset: Preset, phrases: _Phrases, label: Int32) -> Mask:
     """A mask of the phrases that are the only child, apart from traces, of a phrase with the same label."""
     position = _before(~has_tag(bank, preset.delete_tags_for_length))
-    start, end = phrases.spans(position)
-    width = end - start
-    if bank.blocks is not None:
-        start, end, blocks = phrases.blocks(bank.blocks, position, start, end)
-        width = end - start if blocks is None else without_gaps(end - start, blocks)
+    start, end, width, _ = phrases.spans(position)
     parent = phrases.parent
     same_words = (start == start[parent]) & (end == end[parent]) & (width == width[parent])
     return (parent >= 0) & same_words & (label == label[parent])

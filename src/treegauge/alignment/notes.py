@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +24,8 @@ from treegauge.alignment.words import is_unknown_word, loose_word, matched_word,
 from treegauge.presets import Preset
 from treegauge.presets.treebanks import TRACES
 from treegauge.tables import number_of
-from treegauge.trees.treebank import Int32, Int64, Treebank
+from treegauge.trees.columns import Columns
+from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
     from treegauge.alignment.pairing import Pair
@@ -132,14 +133,14 @@ def kept_trace(gold: TaggedWords, test: TaggedWords) -> str:
 
     >>> gold = TaggedWords(["*", "go"], ["-NONE-", "VB"], frozenset({"-NONE-"}))
     >>> kept_trace(gold, TaggedWords(["go"], ["VB"], frozenset({"-NONE-"})))
-    "gold has the trace '*' (-NONE-), which counts as a word here, and the parse has not"
+    "gold has the trace '*' (-NONE-), which counts as a word here, but the parse does not"
     """
     ours, theirs = ([plain_word(side.words[place]) for place in side.visible] for side in (gold, test))
     if ours != theirs:
         return ""
-    for side, has, other in ((gold, "gold has", "the parse has not"), (test, "the parse has", "gold has not")):
+    for side, has, other in ((gold, "gold has", "the parse does not"), (test, "the parse has", "gold does not")):
         if (first := next((place for place, is_trace in enumerate(side.is_trace) if is_trace), -1)) >= 0:
-            return f"{has} the trace {side.words[first]!r} ({side.tags[first]}), which counts as a word here, and {other}"
+            return f"{has} the trace {side.words[first]!r} ({side.tags[first]}), which counts as a word here, but {other}"
     return ""
 
 
@@ -159,7 +160,7 @@ def hidden_word(gold: TaggedWords, test: TaggedWords) -> str:
                 return f"the parse tags the word {test.words[k]!r} as {test.tags[k]}, which hides it"
             if gold.is_trace[i] and not test.is_trace[k]:
                 shown = f"as {test.tags[k]}" if test.tags[k] else "without a tag"
-                return f"the parse has {test.words[k]!r} {shown}, as if it were a word; gold's tag {gold.tags[i]} leaves it out"
+                return f"the parse has {test.words[k]!r} {shown}, tagged as a word; gold's tag {gold.tags[i]} leaves it out"
     return ""
 
 
@@ -187,42 +188,40 @@ REMARKS = ("all-words", "all-tags", "labels", "root", "exchanged")
 """The kinds of note on all parses together."""
 
 _DIFFERS = ("text-differs", "edited")
-_UNPARSED = ("no-parse", "broken", "missing")
+UNPARSED = ("no-parse", "broken", "missing")
 _FEW = 2
 _MANY = 0.05
 _LEAST_PHRASES = 5
 """Labels of fewer phrases may differ by chance."""
 _LEAST_ROOTS = 3
-_EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) say nothing"
-
-
-RootNumbers = Counter[tuple[int, int]]
+_EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) are not meaningful"
 
 
 @dataclass
 class LabelUse:
     """The numbers of tags, of phrase labels, and of roots with the label of their only child (empty: there are several children,
-    or none), in some trees; the number of words, and how many of them have a tag."""
+    or none), in some trees; and the number of words."""
 
     tags: Counter[str] = field(default_factory=Counter[str])
     phrases: Counter[str] = field(default_factory=Counter[str])
     roots: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     words: int = 0
-    tagged: int = 0
 
-    @classmethod
-    def of_counts(cls, labels: Sequence[str], tags: Int64, nodes: Int64, roots: RootNumbers, words: int) -> LabelUse:
-        """The use of labels, given how many tags and nodes have each of them; a tag is a node over its one word."""
-        names = [{labels[k]: int(counts[k]) for k in np.flatnonzero(counts > 0).tolist()} for counts in (tags, nodes - tags)]
-        named = {(labels[root], labels[child] if child >= 0 else ""): count for (root, child), count in roots.items()}
-        return cls(Counter(names[0]), Counter(names[1]), Counter(named), words, int(tags.sum()))
+    @property
+    def tagged(self) -> int:
+        """The number of words with a tag."""
+        return self.tags.total()
 
-    def add(self, bank: Treebank) -> None:
-        """Add the trees of a block."""
-        tags = np.bincount(bank.tag + 1, minlength=len(bank.labels) + 1)[1:]
-        nodes = np.bincount(bank.label, minlength=len(bank.labels))
-        roots = root_numbers(bank.label, bank.start, bank.end, bank.node_offset)
-        self.merge(LabelUse.of_counts(bank.labels, tags, nodes, roots, bank.n_tokens))
+    def add(self, labels: Sequence[str], trees: Columns | Treebank, node_offset: Int64) -> None:
+        """Add the trees of a block, whose labels have these names; a tag is a node over its one word."""
+        tags = np.bincount(trees.tag + 1, minlength=len(labels) + 1)[1:]
+        phrases = np.bincount(trees.label, minlength=len(labels)) - tags
+        for known, counts in ((self.tags, tags), (self.phrases, phrases)):
+            for number in np.flatnonzero(counts).tolist():
+                known[labels[number]] += int(counts[number])
+        for root, child, count in _root_counts(trees, node_offset):
+            self.roots[labels[root], labels[child] if child >= 0 else ""] += count
+        self.words += len(trees.word)
 
     def merge(self, other: LabelUse) -> None:
         """Add the labels and numbers of other trees."""
@@ -230,18 +229,19 @@ class LabelUse:
         self.phrases += other.phrases
         self.roots += other.roots
         self.words += other.words
-        self.tagged += other.tagged
 
 
-def root_numbers(label: Int32, start: Int32, end: Int32, offset: Int64) -> RootNumbers:
-    """The number of trees with each root and its only child (-1: none), given columns of nodes and the first node of each tree."""
-    root = offset[:-1][np.diff(offset) > 0]
-    below = np.minimum(root + 1, len(label) - 1)
-    is_only = (np.diff(offset)[np.diff(offset) > 0] > 1) & (start[root] == start[below]) & (end[root] == end[below])
-    width = int(label.max(initial=0)) + 2
-    codes, counts = np.unique(label[root].astype(np.int64) * width + np.where(is_only, label[below] + 1, 0), return_counts=True)
-    pairs = ((code // width, code % width - 1) for code in codes.tolist())
-    return Counter(dict(zip(pairs, counts.tolist(), strict=True)))
+def _root_counts(trees: Columns | Treebank, node_offset: Int64) -> Iterator[tuple[int, int, int]]:
+    """The labels of roots and of their only children (-1: none), and the number of trees with them."""
+    n_nodes = np.diff(node_offset)
+    root = node_offset[:-1][n_nodes > 0]
+    below = np.minimum(root + 1, len(trees.label) - 1)
+    is_only = (n_nodes[n_nodes > 0] > 1) & (trees.start[root] == trees.start[below]) & (trees.end[root] == trees.end[below])
+    width = int(trees.label.max(initial=0)) + 2
+    codes, counts = np.unique(
+        trees.label[root].astype(np.int64) * width + np.where(is_only, trees.label[below] + 1, 0), return_counts=True
+    )
+    return ((code // width, code % width - 1, count) for code, count in zip(codes.tolist(), counts.tolist(), strict=True))
 
 
 def remarks_on_parses(notes: Sequence[Note], n_gold: int, gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
@@ -259,7 +259,7 @@ def notes_with_remarks(pair: Pair, gold: Treebank, test: Treebank) -> tuple[Note
     """The notes on the sentences of a pair, and the remarks on all of them together."""
     uses = LabelUse(), LabelUse()
     for use, bank in zip(uses, (gold, test), strict=True):
-        use.add(bank)
+        use.add(bank.labels, bank, bank.node_offset)
     return (*pair.alignment.notes, *remarks_on_parses(pair.alignment.notes, len(gold), *uses, pair.preset))
 
 
@@ -282,7 +282,7 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     It names the cause that explains more than half of these sentences, if there is one.
     """
     differing = [note for note in notes if note.kind in _DIFFERS]
-    parsed = n_gold - sum(note.kind in _UNPARSED and note.sentence >= 0 for note in notes)
+    parsed = n_gold - sum(note.kind in UNPARSED and note.sentence >= 0 for note in notes)
     if not differing:
         return []
     said = f"the words differ in {len(differing):,} of {number_of(parsed, 'parsed sentence')}"
@@ -303,7 +303,8 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     if 2 * of_cause <= fitting:
         cause = "writing"
     fitting = of_cause if CAUSES[cause][0] == "case" else fitting
-    return [Note(-1, "all-words", "", f"{said}; {fitting:,} would fit but for {CAUSES[cause][1]}", "", cause)]
+    differ = "differs" if fitting == 1 else "differ"
+    return [Note(-1, "all-words", "", f"{said}; {fitting:,} {differ} only in {CAUSES[cause][1]}", "", cause)]
 
 
 def _on_tags(gold: LabelUse, test: LabelUse) -> list[Note]:

@@ -35,6 +35,7 @@ from treegauge.alignment.notes import LEFT_OUT, MISSED
 from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_tokens, without_traces
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
+from treegauge.tables import concise
 from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Int32, Int64, Mask, Origin, Treebank, place_of
 
@@ -72,9 +73,9 @@ def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment, mat
     recut = np.flatnonzero(alignment.fit == Fit.CHARACTERS).tolist()
     if recut:
         pieces = {sentence: _CommonTokens(gold.words(sentence), test.words(sentence), match_words) for sentence in recut}
-        counted = _begins_token(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
-        gold = _recut(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
-        test = _recut(test, {sentence: cut.test for sentence, cut in pieces.items()})
+        gold, token = _recut(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
+        counted = np.diff(token, prepend=-1) > 0
+        test, _ = _recut(test, {sentence: cut.test for sentence, cut in pieces.items()})
         comparable = np.repeat(has_test, np.diff(gold.token_offset))
         for sentence, cut in pieces.items():
             comparable[gold.token_offset[sentence] : gold.token_offset[sentence + 1]] = cut.same_extent
@@ -110,29 +111,20 @@ def _edges(words: list[str], match_words: str) -> Int64:
     return np.cumsum([0] + [len(matched_word(word, form)) for word in words])
 
 
-def _token_of_piece(bank: Treebank, pieces: dict[int, Int64]) -> Int64:
-    """For each piece of a treebank's tokens the token it is cut from; ``pieces`` has those of the sentences that are cut."""
+def _recut(bank: Treebank, pieces: dict[int, Int64]) -> tuple[Treebank, Int64]:
+    """The treebank with the tokens of some sentences cut into pieces, and for each piece the token it is cut from.
+
+    Each piece keeps the tag and the parent of its token.
+    """
     n_pieces = np.ones(bank.n_tokens, dtype=np.int64)
     for sentence, tokens in pieces.items():
         first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
         n_pieces[first:last] = np.bincount(tokens, minlength=last - first)
-    return np.repeat(np.arange(bank.n_tokens), n_pieces)
+    token = np.repeat(np.arange(bank.n_tokens), n_pieces)
+    return bank.over_tokens(token, np.searchsorted(token, np.arange(bank.n_tokens + 1))), token
 
 
-def _begins_token(bank: Treebank, pieces: dict[int, Int64]) -> Mask:
-    token = _token_of_piece(bank, pieces)
-    begins = np.ones(len(token), dtype=np.bool_)
-    begins[1:] = token[1:] != token[:-1]
-    return begins
-
-
-def _recut(bank: Treebank, pieces: dict[int, Int64]) -> Treebank:
-    """The treebank with some tokens cut into pieces; each piece keeps the tag and the parent of its token."""
-    token = _token_of_piece(bank, pieces)
-    edge = np.searchsorted(token, np.arange(bank.n_tokens + 1))
-    return bank.over_tokens(token, edge)
-
-
+@concise
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Gold and test as Brackets over the same tokens, sentence by sentence.
@@ -202,19 +194,6 @@ class Pair:
         edited = np.zeros(len(self.alignment.fit), dtype=np.bool_)
         edited[list(self.alignment.shared)] = True
         return edited[self.index]
-
-    def sentences(self, first: int, last: int) -> Pair:
-        """The rows ``first:last`` alone."""
-        return Pair(
-            self.gold.sentences(first, last),
-            self.test.sentences(first, last),
-            self.index[first:last],
-            self.alignment,
-            self.classes,
-            self.preset,
-            self.equality,
-            self.origins,
-        )
 
 
 def pair(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", match_words: str = "exact") -> Pair:

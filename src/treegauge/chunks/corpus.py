@@ -28,15 +28,15 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import EncodingError, FormatError, InputError, UnknownName, UsageError
+from treegauge.errors import FormatError, InputError, UnknownName, UsageError
 from treegauge.io import stream
-from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
+from treegauge.io.diagnosis import encoding_error, error_at
 from treegauge.io.formats import detect_format
-from treegauge.io.sources import ReadOptions, Source, Text, find_sources
+from treegauge.io.sources import ReadOptions, Source, Text, TextPosition, find_sources, is_comment
 from treegauge.normalise.heads import HeadRules, head_rules
 from treegauge.normalise.labels import base_label, strip_functions
 from treegauge.normalise.pruning import remove_traces
-from treegauge.tables import number_of
+from treegauge.tables import concise, number_of
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.notation import restore_word
 
@@ -52,6 +52,7 @@ class Chunk(NamedTuple):
     end: int
 
 
+@concise
 @dataclass(frozen=True)
 class ChunkedSentence:
     """Words, their tags, and the chunks that partition them.
@@ -206,16 +207,15 @@ def truth(n: int, chunks: Sequence[Chunk], categories: Sequence[str]) -> NDArray
 
 _CHUNKED = frozenset({"NP", "VP", "PP", "ADJP", "ADVP", "QP", "WHNP", "WHPP", "WHADVP", "WHADJP", "PRT", "INTJ", "NX", "NAC"})
 _BEFORE_HEAD = frozenset({"ADJP", "ADVP", "QP", "NX", "NAC", "UCP", "PRT", "CONJP"})
-_CLOSED_TO_HEADS = frozenset({"PP", "WHPP"})
 
 
-def chunk_trees(trees: Iterable[Tree], rules: str | HeadRules = "collins") -> Iterator[ChunkedSentence]:
+def chunk_trees(trees: Iterable[Tree]) -> Iterator[ChunkedSentence]:
     """The trees as chunked sentences; traces are removed first, and trees without words are left out."""
     for tree in trees:
         plain = remove_traces(tree)
         if plain is not None and plain.width:
             plain = strip_functions(plain)
-            yield ChunkedSentence(plain.words, plain.tags, tuple(chunks_of_tree(plain, rules)))
+            yield ChunkedSentence(plain.words, plain.tags, tuple(chunks_of_tree(plain)))
 
 
 def chunks_of_tree(tree: Tree, rules: str | HeadRules = "collins") -> list[Chunk]:
@@ -230,68 +230,62 @@ def chunks_of_tree(tree: Tree, rules: str | HeadRules = "collins") -> list[Chunk
     PP on his suitcase
     Null .
     """
-    finder = _ChunkFinder(head_rules(rules))
-    finder.visit(tree, 0)
-    taken = sorted(finder.chunks, key=lambda chunk: chunk.start)
-    return with_null_chunks(taken, tree.width)
+    rules = head_rules(rules)
+    chunks: list[Chunk] = []
+    stack: list[_Visit] = [(tree, 0, None)]
+    while stack:
+        node, start, opened = stack.pop()
+        if not node.is_preterminal:
+            stack.extend(_visits_below(node, start, opened, rules))
+        elif opened is not None:
+            chunks.append(Chunk(opened.category, opened.start, start + 1))
+    return with_null_chunks(sorted(chunks, key=lambda chunk: chunk.start), tree.width)
 
 
-@dataclass
-class _Open:
+class _Open(NamedTuple):
     """A chunk that has begun at some word and has not reached its head yet."""
 
     category: str
     start: int
 
 
-class _ChunkFinder:
-    """A traversal of a tree with a stack of (node, its first word, the chunk that is open there)."""
+_Visit = tuple[Tree, int, _Open | None]
+"""A node to visit, its first word, and the chunk that is open there."""
 
-    def __init__(self, rules: HeadRules) -> None:
-        self.rules = rules
-        self.chunks: list[Chunk] = []
 
-    def visit(self, tree: Tree, start: int) -> None:
-        stack: list[tuple[Tree, int, _Open | None]] = [(tree, start, None)]
-        while stack:
-            stack.extend(self._step(*stack.pop()))
+def _visits_below(node: Tree, start: int, opened: _Open | None, rules: HeadRules) -> list[_Visit]:
+    """The nodes below a phrase that remain to be visited."""
+    label = base_label(node.label)
+    if opened is None and label in _CHUNKED:
+        opened = _Open(label, start)
+    head = _last_of_chunk(node, label, rules)
+    later: list[_Visit] = []
+    place = start
+    for index, child in enumerate(node.children):
+        if isinstance(child, str):
+            place += 1
+            continue
+        if index == head:
+            later.append((child, place, opened))
+        elif index > head or opened is None or not _joins(child):
+            later.append((child, place, None))
+            if index < head and opened is not None and not child.is_preterminal:
+                opened = _Open(opened.category, place + child.width)
+        place += child.width
+    return later
 
-    def _step(self, node: Tree, start: int, opened: _Open | None) -> list[tuple[Tree, int, _Open | None]]:
-        """Process one node, and return the nodes below it that remain to be visited."""
-        label = base_label(node.label)
-        if node.is_preterminal:
-            if opened is not None:
-                self.chunks.append(Chunk(opened.category, opened.start, start + 1))
-            return []
-        if opened is None and label in _CHUNKED:
-            opened = _Open(label, start)
-        head = self._last_of_chunk(node, label)
-        later: list[tuple[Tree, int, _Open | None]] = []
-        place = start
-        for index, child in enumerate(node.children):
-            if isinstance(child, str):
-                place += 1
-                continue
-            if index == head:
-                later.append((child, place, opened))
-            elif index > head or opened is None or not _joins(child):
-                later.append((child, place, None))
-                if index < head and opened is not None and not child.is_preterminal:
-                    opened = _Open(opened.category, place + child.width)
-            place += child.width
-        return later
 
-    def _last_of_chunk(self, node: Tree, label: str) -> int:
-        """The index of the child in which the chunk ends: the head, a preposition's object, or an auxiliary's verb phrase."""
-        head = self.rules.head_index(node)
-        if label in _CLOSED_TO_HEADS or label == "VP":
-            wanted = ("VP",) if label == "VP" else ("NP", "WHNP", "ADJP", "ADVP", "QP")
-            for index, child in enumerate(node.children[head + 1 :], start=head + 1):
-                if isinstance(child, Tree) and base_label(child.label) in wanted:
-                    return index
-                if not _joins(child):
-                    break
-        return head
+def _last_of_chunk(node: Tree, label: str, rules: HeadRules) -> int:
+    """The index of the child in which the chunk ends: the head, a preposition's object, or an auxiliary's verb phrase."""
+    head = rules.head_index(node)
+    if label in ("PP", "WHPP", "VP"):
+        wanted = ("VP",) if label == "VP" else ("NP", "WHNP", "ADJP", "ADVP", "QP")
+        for index, child in enumerate(node.children[head + 1 :], start=head + 1):
+            if isinstance(child, Tree) and base_label(child.label) in wanted:
+                return index
+            if not _joins(child):
+                break
+    return head
 
 
 def _joins(child: Tree | str) -> bool:
@@ -386,17 +380,14 @@ def iob_columns(tree: Tree) -> list[str]:
     >>> iob_columns(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
     ['B-NP', 'I-NP', 'B-VP', 'O']
     """
-    return list(_marks(tree))
-
-
-def _marks(tree: Tree) -> Iterator[str]:
+    marks: list[str] = []
     for child in tree.children:
         if isinstance(child, str) or child.is_preterminal:
-            yield "O"
+            marks.append("O")
         else:
             name = child.label.removeprefix("I-")
-            yield child.label if child.label.startswith("I-") else f"B-{name}"
-            yield from [f"I-{name}"] * (child.width - 1)
+            marks += [child.label if child.label.startswith("I-") else f"B-{name}", *[f"I-{name}"] * (child.width - 1)]
+    return marks
 
 
 _BOUNDARY = "-X-"
@@ -465,7 +456,9 @@ def _column_sentences(source: Source, options: ReadOptions, n_columns: int) -> I
     for number, line in enumerate(text.lines(), start=1):
         if is_comment(line, options):
             continue
-        fields = _fields(line, text.name, number)
+        if (error := encoding_error(line, text.name, TextPosition(number, 0))) is not None:
+            raise error
+        fields = line.decode("utf-8").split()
         if fields and fields[0] != _BOUNDARY:
             width = width or len(fields)
             _check(fields, width, n_columns, line, text.name, number)
@@ -477,14 +470,6 @@ def _column_sentences(source: Source, options: ReadOptions, n_columns: int) -> I
             words, marks = [], [[] for _ in range(n_columns)]
     if words:
         yield MarkedSentence(tuple(words), tuple(map(tuple, marks)))
-
-
-def _fields(line: bytes, path: str, number: int) -> list[str]:
-    fault = bad_bytes(line)
-    if fault is not None:
-        problem, at, advice = fault
-        raise error_at(EncodingError, problem, path, TextPosition(number, 0), line, at, advice)
-    return line.decode("utf-8").split()
 
 
 def _check(fields: list[str], width: int, n_columns: int, line: bytes, path: str, number: int) -> None:

@@ -26,7 +26,7 @@ from treegauge.chunks.corpus import NULL, ChunkedSentence, categories_of, chunks
 from treegauge.chunks.models import Models, SequenceModel, SequenceScores, Tagged
 from treegauge.errors import FormatError, MismatchError
 from treegauge.metrics.metric import ratio
-from treegauge.tables import Table
+from treegauge.tables import HasTable, Table
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -44,37 +44,28 @@ class Blame:
     expected_by_true: float
 
 
-@dataclass
 class EntropyCounts:
     """Sums over candidates from which all measures follow; sentences can be added one by one.
 
     Per category: ``candidates``, ``true``, ``covered``, ``covered_true``, clipped bits of all and of covered candidates.
     """
 
-    categories: tuple[str, ...]
-    sentences: int = 0
-    impossible: int = 0
-    bits: float = 0.0
-    expected_yes: float = 0.0
-    expected_true_yes: float = 0.0
-    candidates: Array = field(default_factory=lambda: np.zeros(0))
-    true: Array = field(default_factory=lambda: np.zeros(0))
-    covered: Array = field(default_factory=lambda: np.zeros(0))
-    covered_true: Array = field(default_factory=lambda: np.zeros(0))
-    clipped_bits: Array = field(default_factory=lambda: np.zeros(0))
-    clipped_bits_covered: Array = field(default_factory=lambda: np.zeros(0))
+    def __init__(self, categories: tuple[str, ...]) -> None:
+        self.categories = categories
+        self.sentences = self.impossible = 0
+        self.bits = self.expected_yes = self.expected_true_yes = 0.0
+        sums: list[Array] = [np.zeros(len(categories)) for _ in range(6)]
+        self.candidates, self.true, self.covered, self.covered_true, self.clipped_bits, self.clipped_bits_covered = sums
 
-    def __post_init__(self) -> None:
-        for name in ("candidates", "true", "covered", "covered_true", "clipped_bits", "clipped_bits_covered"):
-            if not len(getattr(self, name)):
-                setattr(self, name, np.zeros(len(self.categories)))
+    def __repr__(self) -> str:
+        return f"<EntropyCounts of {self.sentences} sentences, {self.bits:.6g} bits>"
 
     def add(self, probability: Array, is_true: NDArray[np.bool_], covered: Array | None = None, *, eps: float = EPS) -> None:
         """Add one sentence, given P(T | c) of every candidate, whether it is a true chunk, and its coverage by the grammar."""
         covered = np.zeros_like(probability) if covered is None else covered
         event = np.where(is_true, probability, 1.0 - probability)
         possible = event > 0
-        clipped = -np.log2(np.where(is_true, np.clip(probability, eps, 1 - eps), 1 - np.clip(probability, eps, 1 - eps)))
+        clipped = clipped_bits(probability, is_true, eps)
         self.sentences += 1
         self.impossible += int((~possible).sum())
         self.bits += float(-np.log2(event[possible]).sum())
@@ -235,13 +226,16 @@ EPS_RANGE = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
 
 @dataclass
-class Evaluation:
+class Evaluation(HasTable):
     """The scores of each model on a corpus; ``sensitivity[eps][name]`` is bits per sentence with P clipped at another eps."""
 
     categories: tuple[str, ...]
-    counts: dict[str, EntropyCounts]
-    sequences: SequenceScores = field(default_factory=SequenceScores)
-    sensitivity: dict[float, dict[str, float]] = field(default_factory=dict[float, dict[str, float]])
+    counts: dict[str, EntropyCounts] = field(repr=False)
+    sequences: SequenceScores = field(default_factory=SequenceScores, repr=False)
+    sensitivity: dict[float, dict[str, float]] = field(default_factory=dict[float, dict[str, float]], repr=False)
+
+    def as_table(self) -> Table:
+        return measure_table(self)
 
 
 def evaluate(
@@ -250,7 +244,6 @@ def evaluate(
     *,
     categories: Sequence[str] | None = None,
     eps: float = EPS,
-    eps_range: Sequence[float] = EPS_RANGE,
     advance: Callable[[], None] = lambda: None,
 ) -> Evaluation:
     """The scores of every model on the test sentences; ``advance`` is called after each sentence.
@@ -263,7 +256,7 @@ def evaluate(
     models = models.with_categories(categories)
     named = models.by_name()
     result = Evaluation(models.categories, {name: EntropyCounts(models.categories) for name in named})
-    bits = {other: dict.fromkeys(named, 0.0) for other in eps_range}
+    bits = {other: dict.fromkeys(named, 0.0) for other in EPS_RANGE}
     n = 0
     for sentence, tags in test:
         n += 1
@@ -272,8 +265,8 @@ def evaluate(
         for name, model in named.items():
             probability = model.probabilities(tags)
             result.counts[name].add(probability, is_true, covered, eps=eps)
-            for other in eps_range:
-                bits[other][name] += clipped_bits(probability, is_true, other)
+            for other in EPS_RANGE:
+                bits[other][name] += float(clipped_bits(probability, is_true, other).sum())
             if name == "G":
                 result.sequences.add(SequenceModel(probability, len(sentence), models.categories), sentence.chunks)
         advance()
@@ -281,17 +274,14 @@ def evaluate(
     return result
 
 
-def clipped_bits(probability: NDArray[np.float64], is_true: NDArray[np.bool_], eps: float) -> float:
-    """The sum of -lg P(event) with P clipped to [eps, 1 - eps]."""
+def clipped_bits(probability: Array, is_true: NDArray[np.bool_], eps: float) -> Array:
+    """-lg P(event) of each candidate with P clipped to [eps, 1 - eps]."""
     clipped = np.clip(probability, eps, 1 - eps)
-    return float(-np.log2(np.where(is_true, clipped, 1 - clipped)).sum())
+    return -np.log2(np.where(is_true, clipped, 1 - clipped))
 
 
 def entropy_of(
-    sentences: Iterable[ChunkedSentence],
-    probabilities: Iterable[NDArray[np.float64]],
-    categories: tuple[str, ...],
-    eps: float = EPS,
+    sentences: Iterable[ChunkedSentence], probabilities: Iterable[Array], categories: tuple[str, ...], eps: float = EPS
 ) -> EntropyCounts:
     """The entropy of any chunker, given the probabilities of its candidates sentence by sentence."""
     counts = EntropyCounts(categories)
@@ -349,16 +339,16 @@ def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "cover
     )
 
 
-def coverage_table(evaluation: Evaluation, model: str = "G") -> Table:
-    """The share of candidates, true chunks and entropy that the grammar covers."""
-    counts = evaluation.counts[model]
+def coverage_table(evaluation: Evaluation) -> Table:
+    """The share of candidates, true chunks and entropy of model G that the grammar covers."""
+    counts = evaluation.counts["G"]
     bits = float(counts.clipped_bits.sum())
     rows = [
         ("candidates", counts.n_candidates, ratio(float(counts.covered.sum()), counts.n_candidates)),
         ("true chunks", counts.n_true, ratio(float(counts.covered_true.sum()), counts.n_true)),
         ("bits", bits, ratio(float(counts.clipped_bits_covered.sum()), bits)),
     ]
-    return Table(f"Coverage by the grammar of model {model}", ("what", "total", "covered"), tuple(rows), percent=("covered",))
+    return Table("Coverage by the grammar of model G", ("what", "total", "covered"), tuple(rows), percent=("covered",))
 
 
 def sensitivity_table(evaluation: Evaluation) -> Table:
@@ -408,21 +398,25 @@ class ChunkScores:
     def accuracy(self) -> float:
         return ratio(self.right_marks, self.words)
 
+    def counts(self, category: str | None = None) -> dict[str, int]:
+        """The numbers of ``true``, ``found`` and ``correct`` chunks of one category, or of all."""
+        counters = {"true": self.true, "found": self.found, "correct": self.correct}
+        return {name: each.total() if category is None else each[category] for name, each in counters.items()}
+
     def precision(self, category: str | None = None) -> float:
         """The share of found chunks that are right; of one category, or of all."""
-        return ratio(_count(self.correct, category), _count(self.found, category))
+        counts = self.counts(category)
+        return ratio(counts["correct"], counts["found"])
 
     def recall(self, category: str | None = None) -> float:
         """The share of true chunks that were found."""
-        return ratio(_count(self.correct, category), _count(self.true, category))
+        counts = self.counts(category)
+        return ratio(counts["correct"], counts["true"])
 
     def f1(self, category: str | None = None) -> float:
         """2 * correct / (true + found)."""
-        return ratio(2 * _count(self.correct, category), _count(self.true, category) + _count(self.found, category))
-
-
-def _count(counter: Counter[str], category: str | None) -> int:
-    return counter.total() if category is None else counter[category]
+        true, found, correct = self.counts(category).values()
+        return ratio(2 * correct, true + found)
 
 
 def conlleval_printout(scores: ChunkScores) -> Iterator[str]:
@@ -438,7 +432,7 @@ def conlleval_printout(scores: ChunkScores) -> Iterator[str]:
 
 
 def _conlleval_rates(scores: ChunkScores, category: str | None) -> str:
-    correct, found, true = (_count(counter, category) for counter in (scores.correct, scores.found, scores.true))
+    true, found, correct = scores.counts(category).values()
     precision, recall = (100 * correct / whole if whole else 0.0 for whole in (found, true))
     balanced = 2 * precision * recall / (precision + recall) if correct else 0.0
     return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {balanced:6.2f}"

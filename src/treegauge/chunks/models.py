@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -170,9 +170,9 @@ class Models:
 
     categories: tuple[str, ...]
     one: float
-    by_length: ByLength
-    grammar: ChunkRules
-    contexts: dict[int, dict[str, Array]]
+    by_length: ByLength = field(repr=False)
+    grammar: ChunkRules = field(repr=False)
+    contexts: dict[int, dict[str, Array]] = field(repr=False)
     one_corpus: bool
 
     def with_categories(self, categories: Sequence[str]) -> Models:
@@ -310,6 +310,9 @@ class SequenceModel:
         np.add.at(total, start, probability.sum(axis=1))
         here = total[start][:, None]
         self.choice = np.divide(probability, here, out=np.zeros_like(probability), where=here > 0)
+
+    def __repr__(self) -> str:
+        return f"<SequenceModel of {self.length} words, {len(self.categories)} categories>"
 
     def log2_probability(self, chunks: Sequence[Chunk]) -> float:
         """lg P(s); minus infinity for an impossible sequence."""

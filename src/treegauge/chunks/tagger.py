@@ -82,6 +82,9 @@ class HmmTagger:
         self._emission = emission
         self._suffixes = suffixes
 
+    def __repr__(self) -> str:
+        return f"<HmmTagger of {len(self.tags)} tags, {len(self._emission)} words>"
+
     @classmethod
     def train(cls, sentences: Iterable[tuple[Sequence[str], Sequence[str]]]) -> HmmTagger:
         """Estimate from (words, tags) pairs."""

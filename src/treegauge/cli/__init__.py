@@ -21,36 +21,48 @@ from typing import Any, BinaryIO, NoReturn, TextIO
 
 from treegauge.errors import TreegaugeError
 
-COMMANDS: dict[str, str] = {
-    "demo": "Take a tour of treegauge on the treebank that comes with it.",
-    "examples": "Write the files that README and docs use: a treebank and two parsers' output.",
-    "score": "Score parses against a treebank by any metric, without losing a sentence.",
-    "evalb": "Score as the C program EVALB does, byte for byte.",
-    "freval": "Score connected fragments of every size.",
-    "compare": "Test whether a difference between parsers is significant.",
-    "report": "Write a report on parsers as one HTML page.",
-    "diff": "Draw where one parser's trees, or two parsers', differ from the treebank's.",
-    "check": "Annotate brackets in the browser.",
-    "explain": "Explain what a metric measures or an objective maximises.",
-    "explain-difference": "Find the options that make two scores differ, and the effect of each.",
-    "cite": "Print BibTeX for the paper behind a metric.",
-    "treebanks": "List the treebanks whose style of files is known, with an example each.",
-    "validate": "List all errors of treebank files.",
-    "convert": "Convert treebanks between formats.",
-    "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
-    "induce": "Count a grammar from a treebank.",
-    "train": "Train a parser on a treebank: latent-variable grammars, or a network.",
-    "mix": "Mix models: the mean of their posteriors, with shares chosen on held-out trees.",
-    "parse": "Parse sentences, decoding for the metric you report.",
-    "decode": "Decode a neural parser's span scores for the metric you report.",
-    "consensus": "Choose, of several parsers' trees, the one that agrees most with the others.",
-    "posteriors": "Show how probable each constituent of a sentence is.",
-    "learn": "Learn a grammar from bracketed sentences.",
-    "chunks": "Train chunk models, measure them by entropy, score any chunker.",
-    "reproduce": "Reproduce a paper's experiment and print its numbers beside ours.",
-    "help": "Explain a command with every one of its options.",
-    "completion": "Print a shell-completion script.",
+SECTIONS: dict[str, dict[str, str]] = {
+    "Start": {
+        "demo": "Take a tour: score, compare, draw and parse in a minute.",
+        "examples": "Write the files that README and docs use: a treebank and two parsers' output.",
+        "help": "Explain a command with every one of its options.",
+        "completion": "Print a shell-completion script.",
+    },
+    "Score": {
+        "score": "Score parses against a treebank by any metric, without losing a sentence.",
+        "evalb": "Score as the C program EVALB does, byte for byte.",
+        "freval": "Score connected fragments of every size.",
+        "explain": "Explain what a metric measures or an objective maximises.",
+        "explain-difference": "Find the options that make two scores differ, and the effect of each.",
+        "cite": "Print BibTeX for the paper behind a metric.",
+    },
+    "Compare": {
+        "compare": "Test whether a difference between parsers is significant.",
+        "report": "Write a report on parsers as one HTML page.",
+        "diff": "Draw where one parser's trees, or two parsers', differ from the treebank's.",
+        "check": "Annotate brackets in the browser.",
+    },
+    "Treebanks": {
+        "validate": "List all errors of treebank files.",
+        "convert": "Convert treebanks between formats.",
+        "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
+        "draw": "Draw trees as text, SVG, PNG or PDF.",
+        "treebanks": "List the treebanks whose style of files is known, with an example each.",
+    },
+    "Parse": {
+        "induce": "Count a grammar from a treebank.",
+        "train": "Train a parser on a treebank: latent-variable grammars, or a network.",
+        "mix": "Mix models: the mean of their posteriors, with shares chosen on held-out trees.",
+        "parse": "Parse sentences, decoding for the metric you report.",
+        "posteriors": "Show how probable each constituent of a sentence is.",
+        "decode": "Decode a neural parser's span scores for the metric you report.",
+        "consensus": "Choose, of several parsers' trees, the one that agrees most with the others.",
+        "learn": "Learn a grammar from bracketed sentences.",
+        "chunks": "Train chunk models, measure them by entropy, score any chunker.",
+        "reproduce": "Reproduce a paper's experiment and print its numbers beside ours.",
+    },
 }
+COMMANDS: dict[str, str] = {name: text for section in SECTIONS.values() for name, text in section.items()}
 """One line of help for each command; the module is ``treegauge.cli.<name>``, with ``-`` as ``_``, unless it shares another's."""
 
 

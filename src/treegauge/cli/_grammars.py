@@ -4,52 +4,33 @@ treebank."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
 
 import click
 
-from treegauge.cli._progress import progress
+from treegauge.cli._options import progress
 from treegauge.errors import UsageError
+from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.pcfg import PCFG
-from treegauge.io.archive import archive_schema
 from treegauge.io.sources import ReadOptions
-from treegauge.models.loading import LATENT, OWN, LoadedModel, is_model, load_parser
+from treegauge.io.writing import write_chunks
+from treegauge.models.loading import OWN, LoadedModel, is_model, load_parser
 from treegauge.parsing.mixture import LAM
 from treegauge.parsing.parser import Parser
 from treegauge.tables import Table, number_of
 
-if TYPE_CHECKING:
-    from treegauge.grammar.latent.latent_model import LatentModel
 
-
-class LoadedGrammar(NamedTuple):
-    """A grammar and the notes of its model; whether its words are tags, and whether its symbols join chains of labels."""
-
-    grammar: PCFG
-    tag_words: bool
-    joined: bool
-    notes: Mapping[str, Any] = {}
-
-
-def load_grammar(name: str, *, start: str | None = None, renormalise: bool = False) -> LoadedGrammar:
-    """The grammar in a file, a model or text; :data:`OWN` is that of our own treebank.
-
-    ``start`` and ``renormalise`` are for text: the start symbol, and whether probabilities are scaled to sum to 1.
-    """
-    given = load_parser(name, start=start, renormalise=renormalise)
-    if not isinstance(given.parser, Parser):
+def load_grammar(name: str) -> Parser:
+    """The parser of the grammar in a file, a model or text; :data:`OWN` is that of our own treebank."""
+    parser = load_parser(name).parser
+    if not isinstance(parser, Parser):
         raise UsageError(f"{name}: this needs a grammar of treegauge induce or learn, or a text grammar")
-    return LoadedGrammar(given.parser.grammar, given.parser.tag_words, given.parser.joined, given.notes)
+    return parser
 
 
-def load_if_latent(name: str) -> LatentModel | None:
-    """The latent-variable model in a file; None if the file holds another grammar."""
-    if name == OWN or not os.path.isfile(name):
-        return None
-    from treegauge.grammar.latent.latent_model import load_latent
-
-    return load_latent(name) if archive_schema(name) == LATENT else None
+def write_grammar(grammar: PCFG, form: str, output: str) -> None:
+    """Write a grammar as text: NLTK's if the form is ``nltk``, else our own."""
+    write_chunks([(write_nltk(grammar) if form == "nltk" else write_text(grammar)).encode()], output)
 
 
 def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:

@@ -14,17 +14,19 @@ from __future__ import annotations
 import glob
 import importlib
 import inspect
+import math
 import os
 import re
 import shlex
 import warnings
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import click
 
-from treegauge.cli import COMMANDS
+from treegauge import __version__
+from treegauge.cli import COMMANDS, SECTIONS
 from treegauge.errors import FileNote, TreegaugeError, UnknownName, UsageError
 from treegauge.tables import british, number_of
 
@@ -76,6 +78,18 @@ def protect_inputs(*further: str | os.PathLike[str]) -> None:
     inputs = [(given, path) for given in ctx.command.params if _is_read(given) for path in _paths(ctx, given)]
     for output, path in outputs:
         protect_inputs(path, *(name for given, read in inputs if given is not output for name in _names(read)))
+
+
+def input_files() -> list[str]:
+    """The names of all files that the running command reads."""
+    from treegauge.io.sources import find_sources
+
+    ctx, found = click.get_current_context(), list[str]()
+    given = [path for parameter in ctx.command.params if _is_read(parameter) for path in _paths(ctx, parameter)]
+    for name in filter(None, (name for path in given for name in _names(path))):
+        with suppress(TreegaugeError):
+            found += [source.name for source in find_sources(name)]
+    return found
 
 
 def _is_read(parameter: click.Parameter) -> bool:
@@ -158,6 +172,22 @@ class Command(click.Command):
             self.help, self.epilog = about.rstrip(), title + examples
         self.seldom = frozenset((*SHARED, *seldom))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            rest = super().parse_args(ctx, args)
+            _refuse_nan(ctx)
+            return rest
+        except click.NoSuchOption as error:
+            from treegauge.cli._words import option_meant
+
+            options = [option for option in self.params if isinstance(option, click.Option) and not option.hidden]
+            known = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
+            formats = [name for option in options if option.name == "form" for name in getattr(option.type, "choices", ())]
+            if meant := option_meant(error.option_name, known, formats):
+                raise UsageError(f"unknown option {error.option_name}: write {meant}") from None
+            nearest = [flag for flag in error.possibilities or () if flag in known]
+            raise click.NoSuchOption(error.option_name, possibilities=nearest, ctx=ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         protect_inputs()
         try:
@@ -169,15 +199,32 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Explain the options; those seldom used are only named, unless all are to be explained."""
-        hidden = frozenset[str]() if ctx.meta.get(_ALL) else self.seldom
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        named = [option.opts[-1] for option in options if option.name in self.seldom and not option.hidden]
+        if ctx.meta.get(_ALL) or len(named) < _WORTH_HIDING:
+            named = []
         with formatter.section("Options"):
-            explained = [option.get_help_record(ctx) for option in options if option.name not in hidden]
+            explained = [option.get_help_record(ctx) for option in options if option.opts[-1] not in named]
             formatter.write_dl([record for record in explained if record is not None])
-        if named := [option.opts[-1] for option in options if option.name in hidden and not option.hidden]:
+        if named:
             formatter.write_paragraph()
             formatter.write_text(f"Also: {', '.join(named)}")
             formatter.write_text(f"All options are explained by: treegauge help {ctx.command_path.removeprefix('treegauge ')}")
+
+
+def _refuse_nan(ctx: click.Context) -> None:
+    """Raise an error for numbers that are not finite where a range of numbers is expected: nan is in every range of click."""
+    for option in (
+        each for each in ctx.command.params if isinstance(each, click.Option) and isinstance(each.type, click.FloatRange)
+    ):
+        given: Any = ctx.params.get(option.name or "")
+        for number in given if option.multiple else [given]:
+            if isinstance(number, float) and not math.isfinite(number):
+                raise click.BadParameter(f"{number} is not a finite number.", ctx, option)
+
+
+_WORTH_HIDING = 3
+"""The least number of options that are named rather than explained: fewer take no more lines."""
 
 
 @contextmanager
@@ -210,14 +257,14 @@ def _notes_shown(context: click.Context) -> Generator[None]:
 _MOST_FILES = 3
 
 
-def full_help(command: click.Command, path: str) -> str:
-    """The help of a command with an explanation of every option; ``path`` is the command as it is typed."""
+def full_help(command: click.Command, path: str, *, every: bool = True) -> str:
+    """The help of a command as it is typed, with an explanation of every option; of the group, with every command."""
     context = click.Context(command, info_name=path, max_content_width=110, help_option_names=["-h", "--help"])
-    context.meta[_ALL] = True
+    context.meta[_ALL] = every
     return command.get_help(context)
 
 
-_SHARING = {"cite": "explain", "completion": "help", "examples": "demo", "treebanks": "explain"}
+_SHARING = {"cite": "explain", "completion": "help", "draw": "diff", "examples": "demo", "treebanks": "explain"}
 """Short commands that stand in the module of another, under their own names."""
 
 
@@ -238,12 +285,37 @@ class LazyGroup(click.Group):
         if args[:1] == ["merge"]:
             raise UsageError(NO_SHARDS)
         if args and not _known_name(args[0]) and not args[0].startswith("-"):
-            raise UnknownName("command", args[0], COMMANDS)
+            raise unknown_command(args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, commands in (SECTIONS if ctx.meta.get(_ALL) else {"Commands": _BY_TASK}).items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+
+_BY_TASK = {
+    "score GOLD TEST": "Score a parser.",
+    "compare GOLD A B": "Is parser B better than parser A?",
+    "diff GOLD TEST": "Draw what a parser gets wrong.",
+    "validate FILE...": "Find the errors of a treebank.",
+    "train TREES -o MODEL": "Train a parser.",
+    "parse MODEL FILE": "Parse sentences or raw text.",
+}
+
+
+_FURTHER = """\b
+A tour in a minute:  treegauge demo
+All commands:        treegauge help --all
+Options of one:      treegauge score --help"""
+
+
+def unknown_command(word: str, known: Iterable[str]) -> UnknownName:
+    """The error for a word that is no command: it says what to type instead, as far as that is known."""
+    from treegauge.cli._words import command_meant
+
+    meant = command_meant(word)
+    return UnknownName("command", word, known, hint=f"type: {meant}" if meant else "")
 
 
 def _known_name(word: str) -> str:
@@ -256,8 +328,8 @@ def _known_name(word: str) -> str:
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "token_normalize_func": british},
-    epilog="Try: treegauge demo",
+    epilog=_FURTHER,
 )
-@click.version_option(package_name="treegauge", prog_name="treegauge")
+@click.version_option(__version__, prog_name="treegauge")
 def treegauge() -> None:
     """Score constituency parsers, test differences, decode for the metric you report."""

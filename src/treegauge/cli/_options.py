@@ -1,4 +1,4 @@
-"""Options that several commands share, as decorators, and the names and files given on the command line.
+"""Options that several commands share, as decorators; the names and files given on the command line; and progress on stderr.
 
 A command with ``@reading_options`` gets the keyword argument ``options``, a :class:`~treegauge.io.sources.ReadOptions`; one with
 ``@stream_option`` gets ``stream``, a bool; one with ``@engine_option`` the opened ``engine``; and so on.
@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+import sys
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from treegauge.alignment.words import MATCH_WORDS
-from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed, run_files
+from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed, input_files, protect_inputs, run_files
 from treegauge.engines import Engine, open_engine
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import FileNote, MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import AUTO, ON_ERROR, ReadOptions
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.tables import whole_number
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from treegauge.alignment.notes import Note
+    from treegauge.reports.figures import Figure
     from treegauge.tables import Table
 
 Function = Callable[..., Any]
@@ -49,6 +55,9 @@ def reading_options(command: Function) -> Function:
         style: str,
         **others: Any,
     ) -> Any:
+        for part in encoding:
+            if "=" in part and all(ReadOptions(encoding=part).encoding_of(name) == AUTO for name in input_files()):
+                warnings.warn(FileNote(f"--encoding {part}", "no effect: no file has such a name"), stacklevel=2)
         reading = (format_in, ",".join(encoding) or AUTO, lines, comment, functions, bool(features), attach_punctuation)
         return command(*args, options=ReadOptions(*reading, secondary=secondary, treebank=style), **others)
 
@@ -147,17 +156,16 @@ def on_mismatch_option(*policies: str, for_all: bool = False) -> Decorator:
     )
 
 
-def match_words_option(command: Function) -> Function:
-    """Add ``--match-words``; the command gets ``match_words: str``."""
-    return click.option(
-        "--match-words",
-        type=click.Choice(MATCH_WORDS),
-        default=MATCH_WORDS[0],
-        show_default=True,
-        metavar="HOW",
-        help="Which words count as the same: exact (except for escapes and quotes), case (ignore capitals), loose (ignore also "
-        "Unicode normal form, spacing, all quotes and escapes; <unk> is any word), or length (all: compare lengths only).",
-    )(command)
+match_words_option = click.option(
+    "--match-words",
+    type=click.Choice(MATCH_WORDS),
+    default=MATCH_WORDS[0],
+    show_default=True,
+    metavar="HOW",
+    help="Which words count as the same: exact (except for escapes and quotes), case (ignore capitals), loose (ignore also "
+    "Unicode normal form, spacing, all quotes and escapes; <unk> is any word), or length (all: compare lengths only).",
+)
+"""Adds ``--match-words``; the command gets ``match_words: str``."""
 
 
 def _or_empty(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
@@ -165,17 +173,16 @@ def _or_empty(context: click.Context, parameter: click.Parameter, value: str | N
     return value or ""
 
 
-def treebank_option(command: Function) -> Function:
-    """Add ``--treebank``; the command gets ``style: str``, empty if it is not given."""
-    return click.option(
-        "--treebank",
-        "style",
-        type=click.Choice(list(TREEBANKS)),
-        callback=_or_empty,
-        metavar="NAME",
-        help="Treebank in whose style files are read, and whose punctuation, traces and roots presets delete, such as ctb or "
-        "icepahc; see: treegauge treebanks.  [default: ptb]",
-    )(command)
+treebank_option = click.option(
+    "--treebank",
+    "style",
+    type=click.Choice(list(TREEBANKS)),
+    callback=_or_empty,
+    metavar="NAME",
+    help="Treebank in whose style files are read, and whose punctuation, traces and roots presets delete, such as ctb or "
+    "icepahc; see: treegauge treebanks.  [default: ptb]",
+)
+"""Adds ``--treebank``; the command gets ``style: str``, empty if it is not given."""
 
 
 def output_option(text: str, default: str | None = "-", *, metavar: str = "FILE", show_default: bool = False) -> Decorator:
@@ -250,11 +257,14 @@ def paper_options(command: Function) -> Function:
 
 def rows_are_systems(chosen: Mapping[str, Any]) -> bool:
     """Whether the table has a row a system: if that is asked for, or by default in formats for papers."""
-    return (chosen["rows"] or ("systems" if chosen["form"] in ("latex", "markdown", "html") else "rates")) == "systems"
+    found = (chosen["rows"] or ("systems" if chosen["form"] in ("latex", "markdown", "html") else "rates")) == "systems"
+    if chosen["published"] and not found:
+        raise UsageError("--published adds a row to a table with a row a system: --rows systems, or --format latex")
+    return found
 
 
 def render_rates(table: Table, chosen: Mapping[str, Any]) -> str:
-    """A table in the chosen format, with percentages or fractions, and so many digits."""
+    """A table in the chosen format, with percentages or fractions, and a number of digits."""
     from treegauge.tables import render
 
     shown = table if chosen["percent"] else replace(table, percent=())
@@ -275,6 +285,18 @@ def report_problems(notes: Mapping[str, Sequence[Note]]) -> None:
     """List the notes on each system's sentences; exit code 4 if trees cannot be read, or sentences are missing or too many."""
     if lines := list_notes(notes):
         raise MismatchError("\n".join(lines))
+
+
+def write_figures(figures: Sequence[Figure], folder: Path, *forms: str) -> None:
+    """Write figures into a folder, each in these formats, and its data beside the first; stderr names the files."""
+    from treegauge.reports.plots import write_figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    protect_inputs(*(folder / f"{figure.name}.{form}" for figure in figures for form in (*forms, "csv")))
+    for figure in figures:
+        for form in forms:
+            for path in write_figure(figure, folder / f"{figure.name}.{form}", data=form == forms[0]):
+                click.echo(f"wrote {path}", err=True)
 
 
 def prints_unicode(stream: TextIO) -> bool:
@@ -317,13 +339,8 @@ def number_of_jobs(jobs: int, engine: Engine) -> int:
     return usable_processors() if engine.in_process else 1
 
 
-def stream_option(command: Function) -> Function:
-    """Add ``--stream``; the command gets ``stream: bool``."""
-    return click.option(
-        "--stream",
-        is_flag=True,
-        help="Read the files block by block, in constant memory.",
-    )(command)
+stream_option = click.option("--stream", is_flag=True, help="Read the files block by block, in constant memory.")
+"""Adds ``--stream``; the command gets ``stream: bool``."""
 
 
 _READING = (
@@ -412,12 +429,85 @@ class _EngineWithProgress(Engine):
 
 
 def _with_progress(results: Iterator[Any], items: Iterable[Any], title: str) -> Iterator[Any]:
-    from treegauge.cli._progress import progress
-
     with progress(title, len(items) if isinstance(items, list | tuple) else None, unit="blocks") as advance:
         for result in results:
             yield result
             advance()
+
+
+_SECONDS_BEFORE_BAR = 1.0
+
+
+@contextmanager
+def progress(title: str, total: int | None, unit: str = "sentences") -> Generator[Callable[..., None]]:
+    """A progress bar over ``total`` units of work, None if their number is not known.
+
+    Yields the function to call after each unit, or with a number after several.
+    """
+    if not sys.stderr.isatty():
+        yield _ignore_progress
+        return
+    bar = _Bar(title, total, unit)
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
+
+
+@contextmanager
+def status_line(*, quiet: bool) -> Generator[Callable[[str], None]]:
+    """Yields a function that shows how far a long computation is: on a terminal its line replaces the last one."""
+    if quiet:
+        yield lambda line: None
+    elif not sys.stderr.isatty():
+        yield lambda line: click.echo(line, err=True)
+    else:
+        from rich.console import Console
+        from rich.text import Text
+
+        with Console(stderr=True).status("") as status:
+            yield lambda line: status.update(Text(line))
+
+
+def _ignore_progress(count: int = 1) -> None:
+    """Ignore progress."""
+
+
+class _Bar:
+    """A count that becomes a progress bar (by rich) after a second of work."""
+
+    def __init__(self, title: str, total: int | None, unit: str) -> None:
+        self.title, self.total, self.unit = title, total, unit
+        self.done, self.started, self.shown = 0, time.monotonic(), None
+
+    def advance(self, count: int = 1) -> None:
+        self.done += count
+        if self.shown is None and time.monotonic() - self.started > _SECONDS_BEFORE_BAR:
+            self._show()
+        if self.shown is not None:
+            bar, task = self.shown
+            bar.update(task, completed=self.done)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(self.unit),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,  # trees that are written meanwhile belong on standard output
+        )
+        bar.start()
+        self.shown = bar, bar.add_task(self.title, total=self.total)
+
+    def close(self) -> None:
+        if self.shown is not None:
+            self.shown[0].stop()
 
 
 def comma_separated(text: str) -> tuple[str, ...]:
@@ -466,12 +556,6 @@ def named_runs(arguments: Sequence[str]) -> dict[str, str | list[str]]:
     return systems
 
 
-def _short_runs_name(files: Sequence[str]) -> str:
-    """The common beginning of the names of some runs, without a number at its end."""
-    stems = [_stem(file) for file in files]
-    return _common_beginning(stems).rstrip("._-0123456789") or stems[0]
-
-
 def _given_name(argument: str) -> tuple[str, str]:
     name, equals, path = argument.partition("=")
     is_name = bool(equals) and os.sep not in name and not os.path.exists(argument)
@@ -491,7 +575,9 @@ def _short_names(paths: Sequence[str]) -> list[str]:
 
 def _stem(path: str) -> str:
     if files := run_files(path):
-        return _short_runs_name(files)
+        # Of several runs, the common beginning of their names, without a number at its end.
+        stems = [_stem(file) for file in files]
+        return _common_beginning(stems).rstrip("._-0123456789") or stems[0]
     name = os.path.basename(os.path.normpath(path))
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)

@@ -25,7 +25,7 @@ from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
     from treegauge.humancheck.judgements import JudgementLog, Person
-    from treegauge.humancheck.questions import Check, CheckPlan
+    from treegauge.humancheck.questions import Check
     from treegauge.humancheck.store import Store
     from treegauge.tables import Table
 
@@ -138,32 +138,28 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
 
 
 def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict[str, Any]) -> Check:
-    from treegauge.cli._progress import gold_and_tests
-    from treegauge.humancheck.questions import build_check
-
-    return build_check(*gold_and_tests(gold, named_systems(tests), options), _plan(settings, options.treebank))
-
-
-def _plan(settings: dict[str, Any], treebank: str) -> CheckPlan:
-    from treegauge.humancheck.questions import CheckPlan
+    from treegauge.cli._treebanks import gold_and_tests
+    from treegauge.humancheck.questions import CheckPlan, build_check
     from treegauge.metrics.hogenhout import Hogenhout
     from treegauge.presets import load_preset
 
+    banks = gold_and_tests(gold, named_systems(tests), options)
     metric = Hogenhout(
         structure=comma_separated(settings["structure"]), keep=comma_separated(settings["keep"]), with_emr=settings["with_emr"]
     )
     by_sentence = (settings["by"] or ("bracket" if settings["blind"] else "sentence")) == "sentence"
     if by_sentence and settings["blind"]:
         raise UsageError("--blind asks bracket by bracket: leave out --by sentence")
-    return CheckPlan(
+    plan = CheckPlan(
         metric,
-        load_preset(settings["preset"], treebank),
+        load_preset(settings["preset"], options.treebank),
         settings["exact"],
         settings["sample"],
         settings["seed"],
         by_sentence,
         settings["match_words"],
     )
+    return build_check(*banks, plan)
 
 
 def _open_log(store: Store, annotators: Sequence[str]) -> JudgementLog:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from treegauge.cli._group import INPUT, Command, OutputFile
-from treegauge.cli._options import format_option, reading_options
-from treegauge.cli._progress import progress
+from treegauge.cli._options import format_option, progress, reading_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.tables import TABLE_FORMATS, plain, render, render_all
@@ -42,13 +41,8 @@ def command() -> None:
 @click.argument("first", type=INPUT)
 @click.argument("second", required=False, type=INPUT)
 @click.option("-o", "--output", required=True, type=OutputFile(dir_okay=False, path_type=Path), help="The model file to write.")
-@click.option(
-    "--tags",
-    type=click.Choice(["gold", "tagger"]),
-    default="gold",
-    show_default=True,
-    help="Use the tags of the files, or the posteriors of a trigram tagger trained on them.",
-)
+@click.option("--tags", type=click.Choice(["gold", "tagger"]), default="gold", show_default=True,
+              help="Use the tags of the files, or the posteriors of a trigram tagger trained on them.")  # fmt: skip
 @reading_options
 def train_tagger(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
     """Train all models: rules from the file FIRST, their probabilities from SECOND (without it, from FIRST again).
@@ -65,7 +59,7 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
     every = [sentence for corpus in corpora for sentence in corpus]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in every]) if tags == "tagger" else None
-    tagged = [_tag(corpus, tagger, "reading tags") for corpus in corpora]
+    tagged = [_tag(corpus, tagger) for corpus in corpora]
     models = train_models(tagged[0], tagged[1] if second is not None else None, categories_of(every))
     save_models(output, models, tagger, ", ".join(path for path in (first, second) if path is not None))
     if models.one_corpus:
@@ -77,44 +71,20 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
 @click.argument("model", type=INPUT)
 @click.argument("test", type=INPUT)
 @click.option("--eps", default=1e-6, show_default=True, help="Probabilities are clipped to [eps, 1-eps].")
-@click.option(
-    "--expected",
-    type=click.Choice(["covered", "candidates", "true"]),
-    default="covered",
-    show_default=True,
-    help="Basis of the expected share in the blame table.",
-)
-@click.option(
-    "--candidates",
-    type=INPUT,
-    metavar="FILE",
-    help="Measure another chunker: lines `category start end probability`; MODEL is then `-`.",
-)
-@click.option(
-    "--marginals",
-    type=INPUT,
-    metavar="FILE",
-    help="The same from an IOB tagger: lines `word mark=probability ...`; MODEL is then `-`.",
-)
-@click.option(
-    "--blame-figure",
-    "blame_file",
-    type=OutputFile(dir_okay=False, path_type=Path),
-    help="Draw the blame as a figure (.svg, .pdf, .png).",
-)
+@click.option("--expected", type=click.Choice(["covered", "candidates", "true"]), default="covered", show_default=True,
+              help="Basis of the expected share in the blame table.")  # fmt: skip
+@click.option("--candidates", type=INPUT, metavar="FILE",
+              help="Measure another chunker: lines `category start end probability`; MODEL is then `-`.")  # fmt: skip
+@click.option("--marginals", type=INPUT, metavar="FILE",
+              help="The same from an IOB tagger: lines `word mark=probability ...`; MODEL is then `-`.")  # fmt: skip
+@click.option("--blame-figure", "blame_file", type=OutputFile(dir_okay=False, path_type=Path),
+              help="Draw the blame as a figure (.svg, .pdf, .png).")  # fmt: skip
 @format_option(TABLE_FORMATS)
 @reading_options
 def entropy(
-    model: str,
-    test: str,
-    eps: float,
-    expected: str,
-    candidates: str | None,
-    marginals: str | None,
-    blame_file: Path | None,
-    form: str,
-    options: ReadOptions,
-) -> None:
+    model: str, test: str, eps: float, expected: str, candidates: str | None, marginals: str | None, blame_file: Path | None,
+    form: str, options: ReadOptions,
+) -> None:  # fmt: skip
     """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage.
 
     \b
@@ -209,13 +179,13 @@ def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: R
     click.echo(json.dumps(document, ensure_ascii=False, indent=1))
 
 
-def _tag(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
+def _tag(sentences: Sequence[Any], tagger: Any) -> list[Any]:
     from treegauge.chunks.models import with_gold_tags
 
     if tagger is None:
         return with_gold_tags(sentences)
     tagged: list[Any] = []
-    with progress(title, len(sentences)) as advance:
+    with progress("reading tags", len(sentences)) as advance:
         for sentence in sentences:
             tagged.append((sentence, tagger.lattice(sentence.words)))
             advance()
@@ -251,14 +221,8 @@ def _side_by_side(first: Iterable[A], second: Iterable[B], unequal: Callable[[in
 
 
 def _rates(scores: Any, category: str | None) -> dict[str, Any]:
-    counts = {name: counter.total() if category is None else counter[category]
-              for name, counter in (("true", scores.true), ("found", scores.found), ("correct", scores.correct))}  # fmt: skip
-    return {
-        **counts,
-        "precision": plain(scores.precision(category)),
-        "recall": plain(scores.recall(category)),
-        "f1": plain(scores.f1(category)),
-    }
+    rates = {"precision": scores.precision(category), "recall": scores.recall(category), "f1": scores.f1(category)}
+    return {**scores.counts(category), **plain(rates)}
 
 
 def _other_chunker(candidates: str | None, marginals: str | None, sentences: ChunkFile, eps: float) -> Any:

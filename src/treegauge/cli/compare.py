@@ -21,13 +21,14 @@ from treegauge.cli._options import (
     number_of_jobs,
     output_option,
     paper_options,
+    progress,
     reading_both_options,
     render_rates,
     report_problems,
     resampling_options,
     rows_are_systems,
 )
-from treegauge.cli._progress import checked_by_people, progress
+from treegauge.cli._treebanks import checked_by_people
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         "published",
         "signature",
         "intervals",
+        "assume",
         "seed",
         "level",
         "interval",
@@ -62,7 +64,8 @@ if TYPE_CHECKING:
 Examples:
   treegauge compare gold.mrg A.mrg B.mrg
   treegauge compare gold.mrg mine=out1.mrg theirs=out2.mrg --structure PP,NP --by-length
-  treegauge compare gold.mrg runs/*.mrg -m parseval --rates f1 --format latex
+  treegauge compare gold.mrg A=runs:'a-*.mrg' B=runs:'b-*.mrg' --rates f1 --format latex
+  treegauge compare gold.mrg A.mrg --power --assume 0.5
   treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
   treegauge compare --scores A.scores B.scores""",
 )
@@ -87,9 +90,16 @@ Examples:
 @resampling_options
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
+@click.option("--power", is_flag=True,
+              help="How likely such a test set shows the difference, the smallest difference it can show, and how many sentences "
+              "it would take.")  # fmt: skip
+@click.option("--assume", type=float, metavar="POINTS",
+              help="--power: take this difference as the true one; then one system is enough.")  # fmt: skip
+@click.option("--equivalence", type=float, metavar="POINTS",
+              help="Test whether the difference is within ± this margin (two one-sided tests).")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table (repeatable): answer, rates, differences, runs, matrix, length, structure, items, "
-              "comparative, measures, crossing, brackets, signatures, tidy, or all.")  # fmt: skip
+              "comparative, measures, crossing, brackets, equivalence, power, signatures, tidy, or all.")  # fmt: skip
 @click.option(
     "--real-test",
     metavar="M1,M2",
@@ -99,7 +109,8 @@ Examples:
     "--store", type=INPUT, metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures."
 )
 @click.option("--figure", type=OUTPUT, metavar="FILE",
-              help="Also draw the differences with their intervals: SVG; with [plot] also PDF and PNG, by the suffix.")  # fmt: skip
+              help="Also draw the differences with their intervals, or with --power its curves: SVG; with [plot] also PDF and PNG, "
+              "by the suffix.")  # fmt: skip
 @format_option(RATE_TABLES)
 @paper_options
 @click.option("--intervals", is_flag=True, help="A row a system: show the interval of each rate, too.")
@@ -126,7 +137,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     for name in chosen["tables"]:
         if name not in (*TABLES, "all"):
             raise UnknownName("table", name, (*TABLES, "all"))
-    if gold is None or not tests:
+    if gold is None or not (tests or (chosen["scored"] and chosen["power"])):
         raise click.UsageError("Missing argument 'GOLD' or 'A B...'.")
     if engine.in_process and number_of_jobs(chosen["jobs"], engine) > 1:
         from treegauge.engines import Threads
@@ -148,9 +159,14 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         on_error=options.on_error,
         pair="text",
         clusters=chosen["clusters"],
+        power=chosen["power"],
+        assume=chosen["assume"],
+        equivalence=chosen["equivalence"],
     )
     if chosen["figure"]:
-        _check_figure(chosen["figure"])
+        from treegauge.reports.plots import figure_format
+
+        figure_format(chosen["figure"])  # refuses a suffix that names none, before anything is computed
     if chosen["baselines"] and (chosen["scored"] or not rows_are_systems(chosen)):
         raise UsageError("--baselines are rows beside systems that are scored here: --rows systems, without --scores")
     if chosen["scored"]:
@@ -185,19 +201,12 @@ def _metrics(chosen: Mapping[str, Any]) -> tuple[str, ...]:
     return chosen["metrics"] or (("parseval",) if chosen["store"] is None else ("parseval", "hogenhout"))
 
 
-def _check_figure(path: str) -> None:
-    """Refuse a file whose suffix names no format of figures, before anything is computed."""
-    from treegauge.reports.plots import figure_format
-
-    figure_format(path)
-
-
 def _write_figure(comparison: Comparison, path: str) -> None:
     """Draw the differences with their intervals into a file."""
-    from treegauge.reports.comparison_figures import differences_figure
+    from treegauge.reports.comparison_figures import comparison_figure
     from treegauge.reports.plots import write_figure
 
-    write_figure(differences_figure(comparison), path)
+    write_figure(comparison_figure(comparison), path)
     click.echo(f"wrote {path}", err=True)
 
 
@@ -213,7 +222,7 @@ def _of_scores(
     if not how.metrics and not every and any(result.metric == "parseval" for result in scores):
         how = replace(how, metrics=("parseval",))
     systems = {result.system for result in scores}
-    if len(systems) < 2:
+    if len(systems) < 2 and not how.power:
         raise UsageError("compare needs scores of at least two systems: treegauge compare --scores A.scores B.scores")
     with progress("Resampling", how.rounds, unit="rounds") as advance:
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
@@ -225,7 +234,7 @@ def _of_trees(
 ) -> tuple[Comparison, CheckedSystems | None, dict[str, Sequence[Note]]]:
     from treegauge.significance.paired_comparison import comparable_scores, compare_scores
 
-    if len(systems) < 2:
+    if len(systems) < 2 and not how.power:
         raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")
     single = {system: path for system, path in systems.items() if isinstance(path, str)}
     if store is not None and len(single) < len(systems):
@@ -271,7 +280,7 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
         # The check's own tables of these names also estimate brackets not judged yet; they are on all sentences.
         estimated = {table.title: table for table in checked.results.tables()}
         found = [estimated.get(table.title, table) for table in found]
-    blocks = [] if tables or form != "table" else ["\n".join(comparison.answer)]
+    blocks = ["\n".join(comparison.answer)] if form == "table" and comparison.answer and not tables else []
     text = as_typed("\n\n".join([*blocks, *(render_rates(table, chosen) for table in found)])) + "\n"
     if not chosen["quiet"] and (form == "csv" or (tables and not {"differences", "answer", "all"} & set(tables))):
         for warning in comparison.warnings:

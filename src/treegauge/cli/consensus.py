@@ -23,7 +23,7 @@ from treegauge.trees import Treebank
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, required=True, type=INPUT, metavar="FILE...")
 @click.option("--metric", metavar="NAME", help="The metric by which trees agree.  [default: parseval]")
-@click.option("-p", "--preset", type=INPUT, metavar="NAME", help="What counts.  [default: collins]")
+@click.option("-p", "--preset", type=INPUT, metavar="NAME", help="Preset: which brackets and words count.  [default: collins]")
 @click.option("--recombine", is_flag=True, help="Build each tree from the brackets that have the most votes; it may be no file's.")
 @click.option("--lam", type=click.FloatRange(0, 1), metavar="NUMBER",
               help=f"--recombine: minimum share of the votes for keeping a bracket.  [default: {LAM:g}]")  # fmt: skip
@@ -75,11 +75,11 @@ def command(
             banks, metric or "parseval", preset=preset or "collins", weights=weights or None, names=files
         )
         for best, first in found:
-            yield f"{best.tree}\n".encode()
             chosen[first] += 1
             without += not best.tree.words
             if not math.isnan(best.score):
                 scores.append(best.score)
+            yield f"{best.tree}\n".encode()
 
     write_chunks(lines(), output)
     mean = f"; mean agreement {math.fsum(scores) / len(scores):.4f}" if scores else ""
@@ -96,8 +96,8 @@ def _recombine(banks: Sequence[Treebank], files: Sequence[str], weights: Sequenc
     def lines() -> Iterator[bytes]:
         nonlocal sentences, new, without
         for best, is_new in recombined_trees(banks, weights or None, lam=lam, names=files):
-            yield f"{best.tree}\n".encode()
             sentences, new, without = sentences + 1, new + is_new, without + (not best.tree.words)
+            yield f"{best.tree}\n".encode()
 
     write_chunks(lines(), output)
     click.echo(f"{number_of(sentences, 'sentence')}; {number_of(new, 'tree')} that no file has", err=True)

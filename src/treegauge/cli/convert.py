@@ -9,7 +9,7 @@ import click
 
 from treegauge.cli._group import INPUT, Command
 from treegauge.cli._options import broken_trees_options, output_option, reading_options, stream_option
-from treegauge.cli._progress import sources_with_counts, sources_with_progress
+from treegauge.cli._treebanks import sources_with_counts, sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
 from treegauge.io.broken import BrokenTrees
 from treegauge.io.writing import output_format
@@ -36,14 +36,8 @@ def _formats() -> str:
 @click.command(cls=Command, epilog=_EXAMPLES + _formats())
 @click.argument("files", nargs=-1, type=INPUT, metavar="IN...")
 @output_option("Output file; .gz, .bz2 and .xz are compressed.", metavar="OUT", show_default=True)
-@click.option(
-    "--to",
-    "to",
-    type=click.Choice(["auto", *WRITABLE]),
-    default="auto",
-    show_default=True,
-    help="Output format; auto goes by the suffix.",
-)
+@click.option("--to", "to", type=click.Choice(["auto", *WRITABLE]), default="auto", show_default=True,
+              help="Output format; auto goes by the suffix.")  # fmt: skip
 @reading_options
 @broken_trees_options(drop=True)
 @stream_option

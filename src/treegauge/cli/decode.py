@@ -27,7 +27,7 @@ FORMATS = ("bracketed", "jsonl")
 SPAN_OBJECTIVES = [name for name, each in OBJECTIVES.items() if each.needs in ("", "trees")]
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, seldom=("weights", "pre", "candidates", "size", "seed"))
 @click.argument("charts", nargs=-1, required=True, type=INPUT, metavar="CHARTS...")
 @click.option("--shares", metavar="N,N,...", help="Several files: their shares in the mean of the posteriors.  [default: equal]")
 @click.option("--objective", metavar="NAME",

@@ -1,96 +1,92 @@
-"""``treegauge demo`` and ``examples``: a tour on the treebank that comes with treegauge, and the files that README and docs use."""
+"""``treegauge demo`` and ``examples``: a tour of the commands, and the files that it, README and docs use."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+import shlex
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from treegauge.cli._group import Command
-from treegauge.cli._options import output_option
-from treegauge.cli._progress import progress
+from treegauge.cli._group import Command, treegauge
+from treegauge.compilation import can_compile, when_compiling
+from treegauge.data import EXAMPLES, write_examples
 
-if TYPE_CHECKING:
-    from treegauge.experiments.goodman_table2 import Matrix
-    from treegauge.experiments.sweep import Sweep
 
-_OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall")
+class _Step(NamedTuple):
+    """A command, what it is for (empty if it belongs to the one before), and the beginnings of the lines shown, None for all."""
+
+    line: str
+    purpose: str
+    shown: tuple[str, ...] | None = None
+
+
+_STEPS = (
+    _Step("score gold.mrg A.mrg", "score a parser", ("parseval ", "f1", "exact")),
+    _Step("validate messy.mrg --lines", "find broken trees", ("messy.mrg:7", "messy.mrg: ")),
+    _Step("compare gold.mrg A.mrg B.mrg", "is B better than A?", ("B is",)),
+    _Step("diff gold.mrg A.mrg --sentence 85 --width 80", "draw what is wrong"),
+    _Step("induce train.mrg -o counted.model", "parse for precision", ()),
+    _Step("parse counted.model sentences.txt --for precision -o C.mrg", "", ()),
+    _Step("compare gold.mrg A.mrg C.mrg --rates precision", "", ("C is",)),
+)
+_ABOUT = """\
+A tour on 103 held-out sentences. A and B are parses by a grammar of 418 trees:
+A the most probable ones, B those with the best balance of precision and recall."""
+_NEXT = """\
+What to type next:
+  treegauge examples                           # write these files here
+  treegauge score GOLD YOURS                   # your files; or compare, diff
+  treegauge report gold.mrg A.mrg B.mrg -o report.html
+  treegauge train TREES -o MODEL               # then: parse MODEL TEXT
+  treegauge help --all                         # all commands"""
 
 
 @click.command(cls=Command)
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of parsing threads.")
-@output_option("Output file of the report.", "treegauge-demo.html", show_default=True)
-def command(jobs: int, output: str) -> None:
-    """Parse for the rate you report: one grammar of our own treebank, decoded for recall, precision, F1 and exact match.
+def command() -> None:
+    """Take a tour: score a parser, find a broken tree, compare two parsers, draw a difference, and parse for another metric.
 
-    The grammar is counted from the training part, and the settings are chosen on a tenth of it; the held-out sentences decide
-    nothing. Goodman's matrix of algorithms and criteria follows. A report compares Viterbi with another decoding.
+    Every command of the tour is shown with what it prints, as far as that is of interest. The tour writes no files: treegauge
+    examples writes those that it uses, so that its commands can be typed.
 
     \b
     Example:
       treegauge demo
     """
-    from treegauge.data import own_treebank
-    from treegauge.experiments.goodman_table2 import objective_matrix
-    from treegauge.experiments.sweep import decoding_sweep
-    from treegauge.tables import render
-
-    train, dev = own_treebank("train"), own_treebank("dev")
-    click.echo(f"Our own treebank: {len(train)} trees to learn from, {len(dev)} held out. One of them:\n")
-    click.echo(next(tree for tree in dev if 6 <= tree.width <= 10).draw())
-    click.echo("\nCounting a grammar, choosing settings, parsing the held-out sentences (the first run compiles) ...", err=True)
-    with progress("parsing", len(train) // 10 + len(dev)) as advance:
-        sweep = decoding_sweep(list(train), list(dev), advance=advance)
-    click.echo("\n" + render(sweep.table(), "table") + "\n")
-    for line in (*sweep.verdicts(), *sweep.trades()):
-        click.echo(line)
-    click.echo("\n" + render(sweep.expected_table(), "table"))
-    _show_difference(sweep)
-    with progress("parsing tags", len(dev) * len(_OBJECTIVES)) as advance:
-        matrix = objective_matrix(list(train), list(dev), objectives=_OBJECTIVES, jobs=jobs, advance=advance)
-    click.echo("\nGoodman's matrix (1996, Table 2), grammars over tags alone:\n")
-    click.echo(render(matrix.table(), "table"))
-    click.echo(_why_alike(matrix))
-    _write_report(sweep, output)
-    click.echo(f"\nThe report of viterbi and another decoding, for a browser: {output}")
-    click.echo("Next: treegauge parse --for recall, treegauge score GOLD TEST, treegauge report, treegauge --help")
+    click.echo(_ABOUT)
+    with tempfile.TemporaryDirectory() as folder, _saying_that_it_compiles():
+        write_examples(folder)
+        for step in _STEPS:
+            click.echo(f"\n$ treegauge {step.line}  # {step.purpose}" if step.purpose else f"$ treegauge {step.line}")
+            for line in _printed(step, Path(folder)):
+                click.echo(line)
+    click.echo(f"\n{_NEXT}")
 
 
-def _show_difference(sweep: Sweep) -> None:
-    """Print a short sentence on which Viterbi and the setting for recall give different trees."""
-    from treegauge.parsing.objectives import VITERBI
-
-    setting = sweep.best("recall")
-    for gold, viterbi, other in zip(sweep.gold, sweep.trees[VITERBI], sweep.trees[setting], strict=True):
-        if viterbi != other and gold.width <= 9:
-            click.echo(f"\nWhere the most probable tree and the one for recall part:\n  {' '.join(gold.words)}")
-            width = max(len(str(setting)), 7) + 2
-            for name, tree in (("gold", gold), ("viterbi", viterbi), (str(setting), other)):
-                click.echo(f"  {name:{width}}{tree}")
-            return
+def _printed(step: _Step, folder: Path) -> list[str]:
+    """The lines of what a command prints that are shown."""
+    written = io.BytesIO()
+    printed = io.TextIOWrapper(written, sys.stdout.encoding, "backslashreplace", write_through=True)
+    with chdir(folder), redirect_stdout(printed), redirect_stderr(printed):
+        treegauge.main(shlex.split(step.line), prog_name="treegauge", standalone_mode=False)
+    lines = [line for line in written.getvalue().decode(printed.encoding).splitlines() if line.strip()]
+    return lines if step.shown is None else [line for line in lines if line.startswith(step.shown)]
 
 
-def _why_alike(matrix: Matrix) -> str:
-    """A sentence on why the algorithms hardly differ here."""
-    rates = matrix.rates
-    gap = 100 * (rates["labelled-recall"]["labelled_recall"] - rates["viterbi"]["labelled_recall"])
-    return (
-        f"Labelled Recall is {gap:+.1f} points from Viterbi here (the paper: +1.1 on 1,805 sentences): a grammar of tags from "
-        f"{matrix.train_trees} trees knows too little for its posteriors to help, and {len(matrix.gold)} sentences cannot show a "
-        "difference of a point."
-    )
-
-
-def _write_report(sweep: Sweep, output: str) -> None:
-    """Write a report on Viterbi and the setting for F1 or, if that is Viterbi, the setting for recall."""
-    from treegauge.parsing.objectives import VITERBI
-    from treegauge.reports import reporting
-
-    setting = sweep.chosen.best["f1"]
-    other = setting if setting != VITERBI else sweep.best("recall")
-    systems = {"viterbi": list(sweep.trees[VITERBI]), str(other): list(sweep.trees[other])}
-    report = reporting.report(list(sweep.gold), systems, title="treegauge demo", gold_name="our own treebank, held out")
-    report.write(output)
+@contextmanager
+def _saying_that_it_compiles() -> Generator[None]:
+    """A context in which stderr shows that kernels are compiled, even while the messages of a command are kept."""
+    if not can_compile():
+        yield
+        return
+    stderr = sys.stderr
+    with when_compiling(lambda _: click.echo("(compiling the parser, which takes some seconds, once)", file=stderr)):
+        yield
 
 
 @click.command(cls=Command)
@@ -98,12 +94,15 @@ def _write_report(sweep: Sweep, output: str) -> None:
 def examples(folder: str) -> None:
     """Write to FOLDER (here, unless given) the files that README and docs use: a treebank and two parsers' output, CC0.
 
+    Files that are there already are left as they are; if one of them differs, nothing is written.
+
     \b
     Examples:
       treegauge examples
       treegauge examples somewhere/else
     """
-    from treegauge.data import EXAMPLES, write_examples
-
+    known = {name for name in EXAMPLES if (Path(folder) / name).exists()}
     for path in write_examples(folder):
-        click.echo(f"{path!s:20}  {EXAMPLES[path.name]}")
+        click.echo(f"{path!s:20}  {'(already there) ' if path.name in known else ''}{EXAMPLES[path.name]}")
+    inside = "" if folder == "." else f"cd {shlex.quote(folder)} && "
+    click.echo(f"Now type: {inside}treegauge compare gold.mrg A.mrg B.mrg")

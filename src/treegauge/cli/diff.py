@@ -1,12 +1,13 @@
-"""``treegauge diff``: draw the right and wrong brackets of a parse, or of two systems' parses."""
+"""``treegauge diff`` and ``draw``: draw the right and wrong brackets of one system's or two systems' parses, and trees alone."""
 
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,38 +19,56 @@ from treegauge.cli._options import (
     preset_option,
     prints_unicode,
     reading_both_options,
+    reading_options,
     report_problems,
 )
-from treegauge.cli._progress import gold_and_tests
-from treegauge.errors import UsageError
+from treegauge.cli._treebanks import gold_and_tests
+from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 
 if TYPE_CHECKING:
     from treegauge.reports.tree_diff import Charset, TreeDiff, TreeDiffs
+    from treegauge.trees import Tree
 
 FORMATS = ("text", "svg", "png", "pdf")
 _BY_SUFFIX = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 _OTHER_PICTURES = frozenset({".eps", ".ps", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".html", ".docx"})
 
+sentence_option = click.option("-s", "--sentence", "sentences", multiple=True, type=click.IntRange(1), metavar="N",
+                               help="Draw this sentence, counted from 1; may be given several times.")  # fmt: skip
+
+
+def _drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a drawing; the command gets ``form``, ``output``, ``width: int`` and ``charset``."""
+
+    @functools.wraps(command)
+    def with_options(*args: Any, width: int | None, ascii_only: bool, form: str | None, output: str, **others: Any) -> Any:
+        columns = width or shutil.get_terminal_size((100, 24)).columns
+        charset: Charset = "ascii" if ascii_only or (output == "-" and not prints_unicode(sys.stdout)) else "unicode"
+        return command(*args, width=columns, charset=charset, form=_form(form, output), output=output, **others)
+
+    columns = click.option(
+        "--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's."
+    )
+    characters = click.option("--ascii", "ascii_only", is_flag=True,
+                              help="Text: draw with ASCII characters only; the default if the terminal has no others.")  # fmt: skip
+    form = click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
+    output = output_option("Where to write; - is standard output.", show_default=True)
+    return columns(characters(form(output(with_options))))
+
 
 @click.command(cls=Command)
 @click.argument("gold", type=INPUT)
 @click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST [TEST]")
-@click.option("-s", "--sentence", "sentences", multiple=True, type=click.IntRange(1), metavar="N",
-              help="Draw this sentence, counted from 1; may be given several times.")  # fmt: skip
+@sentence_option
 @click.option("--worst", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Without --sentence: draw the N sentences with the most wrong brackets; of two systems, those in which their "
               "numbers of wrong brackets differ most.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
 @click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
 @counting_options(preset_option(default="default"))
-@click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
-@click.option(
-    "--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only; the default if the terminal has no others."
-)
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
-@output_option("Where to write; - is standard output.", show_default=True)
+@_drawing_options
 @reading_both_options
 def command(
     gold: str,
@@ -60,9 +79,9 @@ def command(
     fold: bool,
     preset: str,
     match_words: str,
-    width: int | None,
-    ascii_only: bool,
-    form: str | None,
+    width: int,
+    charset: Charset,
+    form: str,
     output: str,
     options: ReadOptions,
 ) -> None:
@@ -82,7 +101,6 @@ def command(
     from treegauge.presets import load_preset
     from treegauge.reports.tree_diff import TreeDiffs
 
-    form = _form(form, output)
     if len(tests) > 2:
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
     systems = named_systems(tests) if len(tests) == 2 else dict(zip(["test"], tests, strict=True))
@@ -90,10 +108,8 @@ def command(
     rules = load_preset(preset, options.treebank)
     compared = [TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words) for name, bank in banks.items()]
     chosen = [number - 1 for number in sentences] or None
-    columns = width or shutil.get_terminal_size((100, 24)).columns
-    charset: Charset = "ascii" if ascii_only or (output == "-" and not prints_unicode(sys.stdout)) else "unicode"
-    draw = _draw_one if len(tests) == 1 else _draw_two
-    drawn = draw(compared, chosen, 0 if everything else worst, form, width=columns, fold=fold, charset=charset)
+    drawing = _draw_one if len(tests) == 1 else _draw_two
+    drawn = drawing(compared, chosen, 0 if everything else worst, form, width=width, fold=fold, charset=charset)
     if drawn:
         write_chunks([drawn], output)
     report_problems(dict(zip(systems if len(tests) == 2 else tests, (each.notes for each in compared), strict=True)))
@@ -106,7 +122,7 @@ def _form(form: str | None, output: str) -> str:
         raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; name the file .svg, .pdf, .png or .txt")
     form = form or _BY_SUFFIX.get(suffix, "text")
     if form in ("png", "pdf") and output == "-" and sys.stdout.isatty():
-        raise UsageError(f"a picture cannot be shown in the terminal: give a file, -o diff.{form}")
+        raise UsageError(f"a picture cannot be shown in the terminal: give a file, -o tree.{form}")
     return form
 
 
@@ -121,10 +137,7 @@ def _draw_one(
     if not found:
         click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
         return b""
-    if form != "text":
-        return _picture(found, form, fold)
-    texts = [diff_text(one, width=width, fold=fold, charset=charset) for one in found]
-    return ("\n\n".join(texts) + "\n").encode("utf-8", "replace")
+    return _drawn((diff_text(one, width=width, fold=fold, charset=charset) for one in found), found, form, fold)
 
 
 def _draw_two(
@@ -141,13 +154,63 @@ def _draw_two(
         return b""
     found = both.of(chosen)
     click.echo(both.summary(), err=True)
-    if form != "text":
-        return _picture([one for pair in found for one in (pair.first, pair.second)], form, fold)
-    texts = [system_diff_text(one, width=width, fold=fold, charset=charset) for one in found]
-    return ("\n\n".join(texts) + "\n").encode("utf-8", "replace")
+    texts = (system_diff_text(one, width=width, fold=fold, charset=charset) for one in found)
+    return _drawn(texts, [one for pair in found for one in (pair.first, pair.second)], form, fold)
 
 
-def _picture(found: Sequence[TreeDiff], form: str, fold: bool) -> bytes:
-    from treegauge.reports.tree_diff import diff_picture, diff_svg
+def _drawn(texts: Iterable[str], diffs: Sequence[TreeDiff], form: str, fold: bool) -> bytes:
+    """The texts with a blank line between them or, in another format, one picture of the differences."""
+    from treegauge.reports.tree_diff import diff_picture
 
-    return diff_svg(found, fold=fold).encode("utf-8", "replace") if form == "svg" else diff_picture(found, form, fold=fold)
+    return ("\n\n".join(texts) + "\n").encode("utf-8", "replace") if form == "text" else diff_picture(diffs, form, fold=fold)
+
+
+_MOST_TREES = 200
+"""The largest number of trees in one picture."""
+
+
+@click.command(cls=Command)
+@click.argument("trees", nargs=-1, required=True, type=INPUT, metavar="FILE|TREE...")
+@sentence_option
+@_drawing_options
+@reading_options
+def draw(
+    trees: tuple[str, ...], sentences: tuple[int, ...], width: int, charset: Charset, form: str, output: str, options: ReadOptions
+) -> None:
+    """Draw the trees of treebank files, directories or globs, or a TREE itself: an argument that begins with a bracket.
+
+    `-` is standard input. Trees that are wider than the terminal are drawn as outlines. A picture holds at most 200 trees; PNG
+    and PDF need the extra [plot].
+
+    \b
+    Examples:
+      treegauge draw '(S (NP (DT the) (NN cat)) (VP (VBD sat)))'
+      treegauge draw gold.mrg --sentence 12 -o tree.svg
+      treegauge parse train.model sentences.txt | treegauge draw -
+    """
+    from treegauge.io import read
+    from treegauge.trees import Treebank
+
+    bank = Treebank.concatenate([read(given, options) for given in trees])
+    if not len(bank):
+        raise InputError("no trees to draw", path=trees[0])
+    if absent := [number for number in sentences if number > len(bank)]:
+        raise UsageError(f"there is no sentence {absent[0]}: there are {len(bank)}")
+    chosen = [(bank.place(i), bank[i]) for i in ([number - 1 for number in sentences] or range(len(bank)))]
+    if form != "text" and len(chosen) > _MOST_TREES:
+        raise UsageError(f"{len(chosen)} trees in one picture: choose up to {_MOST_TREES} by --sentence N")
+    write_chunks([_trees_picture(chosen, form)] if form != "text" else _texts(chosen, width, charset), output)
+
+
+def _texts(trees: Sequence[tuple[str, Tree]], width: int, charset: Charset) -> Iterator[bytes]:
+    """The trees as text, with a blank line between them; several trees have headings."""
+    for number, (heading, tree) in enumerate(trees):
+        above = "\n" * (number > 0) + f"{heading}\n" * (len(trees) > 1)
+        yield f"{above}{tree.draw(width=width, charset=charset)}\n".encode("utf-8", "replace")
+
+
+def _trees_picture(trees: Sequence[tuple[str, Tree]], form: str) -> bytes:
+    from treegauge.reports.plots import draw_svg_as
+    from treegauge.reports.tree_diff import trees_svg
+
+    return draw_svg_as(trees_svg(trees, theme="auto" if form == "svg" else "light"), form)

@@ -10,7 +10,7 @@ import click
 
 from treegauge.cli._group import INPUT, Command, as_typed
 from treegauge.cli._options import format_option
-from treegauge.errors import FormatError, InputError, UsageError
+from treegauge.errors import FormatError, UsageError, refusing_unreadable
 
 if TYPE_CHECKING:
     from treegauge.scoring.result import Result
@@ -26,15 +26,9 @@ if TYPE_CHECKING:
 @click.option("--test", type=INPUT, metavar="FILE", help="The test trees, if they are no longer in the file that the results name.")
 @format_option()
 def command(
-    first: str,
-    second: str,
-    rate: str | None,
-    metric: str | None,
-    system: str | None,
-    gold: str | None,
-    test: str | None,
+    first: str, second: str, rate: str | None, metric: str | None, system: str | None, gold: str | None, test: str | None,
     form: str,
-) -> None:
+) -> None:  # fmt: skip
     """Show which options changed the score from A.json to B.json, and by how much each.
 
     Both files are results of `treegauge score --format json`. If the trees are at hand, they are scored again with one option after
@@ -66,10 +60,8 @@ def command(
 def _result(path: str, metric: str | None, system: str) -> Result:
     from treegauge.scoring.result import Scores
 
-    try:
+    with refusing_unreadable(path):
         text = Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
     try:
         results = Scores.from_json(text)
     except FormatError as error:

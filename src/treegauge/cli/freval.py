@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from treegauge.cli._group import INPUT, Command, OutputFile, as_typed, protect_inputs
+from treegauge.cli._group import INPUT, Command, OutputFile, as_typed
 from treegauge.cli._options import (
     counting_options,
     engine_option,
@@ -17,6 +17,7 @@ from treegauge.cli._options import (
     named_systems,
     preset_option,
     reading_both_options,
+    write_figures,
 )
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
@@ -34,9 +35,8 @@ from treegauge.tables import Table, plain, render, whole_number
 @click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST...")
 @click.option("--matching", type=click.Choice(MATCHINGS), default="edges", show_default=True,
               help="Edges that must agree for fragments to match: in both trees or, as published, in the gold tree.")  # fmt: skip
-@click.option(
-    "--sizes", default="1,15,25,all", show_default=True, metavar="K,...", help="Largest sizes to sum up to; `all`: every size."
-)
+@click.option("--sizes", default="1,15,25,all", show_default=True, metavar="K,...",
+              help="Largest sizes to sum up to; `all`: every size.")  # fmt: skip
 @click.option("--alpha", default="uniform", show_default=True, metavar="WEIGHTS",
               help="Weights of the sizes: uniform, halving, sparsity (sizes of few gold fragments lean on smaller ones), or "
               "numbers that sum to 1, as in 0.5,0.3,0.2 (divided by their sum over each range of sizes).")  # fmt: skip
@@ -46,30 +46,16 @@ from treegauge.tables import Table, plain, render, whole_number
 @click.option("--baseline", metavar="SYSTEM", help="System with which the figure of differences compares.  [default: the first]")
 @click.option("--figures", type=OutputFile(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Write the paper's figures (F1 by size, differences, sizes 6 to 13) and their data as CSV.")  # fmt: skip
-@click.option(
-    "--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True, help="--figures: file format."
-)
+@click.option("--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True,
+              help="--figures: file format.")  # fmt: skip
 @format_option()
 @reading_both_options
 @engine_option
 def command(
-    gold: str,
-    tests: tuple[str, ...],
-    matching: str,
-    sizes: str,
-    alpha: str,
-    mean: str,
-    preset: str,
-    on_mismatch: str,
-    match_words: str,
-    by_size: bool,
-    baseline: str | None,
-    figures: Path | None,
-    figure_format: str,
-    form: str,
-    options: ReadOptions,
-    engine: Engine,
-) -> None:
+    gold: str, tests: tuple[str, ...], matching: str, sizes: str, alpha: str, mean: str, preset: str, on_mismatch: str,
+    match_words: str, by_size: bool, baseline: str | None, figures: Path | None, figure_format: str, form: str,
+    options: ReadOptions, engine: Engine,
+) -> None:  # fmt: skip
     """Score connected fragments of every size (FREVAL, Bastings & Sima'an 2014).
 
     Size 1 is PARSEVAL under the same preset; larger sizes ask whether brackets that belong together are right together. GOLD and
@@ -110,7 +96,9 @@ def _print(scores: Sequence[FragmentScore], form: str, by_size: bool) -> None:
     for line in note_lines([each.result for each in scores]):
         click.echo(as_typed(line), err=True)
     if form == "json":
-        click.echo(json.dumps(_document(scores), ensure_ascii=False, indent=1))
+        options, systems = dict(scores[0].metric.options), [each.to_dict() for each in scores]
+        document = {"schema": "treegauge.freval/2", "options": options, "systems": systems}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
     else:
         tables = [_summary(scores, sparklines=form == "table"), *([each.by_size_table() for each in scores] if by_size else [])]
         click.echo("\n\n".join(render(table, form) for table in tables))
@@ -182,21 +170,8 @@ def _summary(scores: Sequence[FragmentScore], *, sparklines: bool) -> Table:
     )
 
 
-def _document(scores: Sequence[FragmentScore]) -> dict[str, Any]:
-    return {
-        "schema": "treegauge.freval/2",
-        "options": dict(scores[0].metric.options),
-        "systems": [each.to_dict() for each in scores],
-    }
-
-
 def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str | None, suffix: str) -> None:
     from treegauge.reports.figures import fragment_figures
-    from treegauge.reports.plots import write_figure
 
-    folder.mkdir(parents=True, exist_ok=True)
     f1 = {each.result.system: [size.f1 for size in each.sizes] for each in scores}
-    for figure in fragment_figures(f1, baseline=baseline or "", zoom=(6, 13)):
-        protect_inputs(folder / f"{figure.name}.{suffix}", folder / f"{figure.name}.csv")
-        for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
-            click.echo(f"wrote {path}", err=True)
+    write_figures(fragment_figures(f1, baseline=baseline or "", zoom=(6, 13)), folder, suffix)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from treegauge.cli._group import Command, full_help
-from treegauge.errors import UnknownName
+from treegauge.cli._group import Command, full_help, unknown_command
 
 
 @click.command(cls=Command)
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.option("--all", "every", is_flag=True, help="Without COMMAND: list all commands.")
 @click.pass_context
-def command(ctx: click.Context, words: tuple[str, ...]) -> None:
-    """Explain COMMAND with all its options, also those on how files are read; without COMMAND, list the commands.
+def command(ctx: click.Context, words: tuple[str, ...], every: bool) -> None:
+    """Explain COMMAND with all its options, also those on how files are read; without COMMAND, list the commands that most people
+    need.
 
     \b
     Examples:
+      treegauge help --all
       treegauge help score
       treegauge help chunks train
     """
@@ -24,9 +26,9 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     for word in words:
         below = found.get_command(ctx, word) if isinstance(found, click.Group) else None
         if below is None:
-            raise UnknownName("command", word, found.list_commands(ctx) if isinstance(found, click.Group) else ())
+            raise unknown_command(word, found.list_commands(ctx) if isinstance(found, click.Group) else ())
         found = below
-    click.echo(full_help(found, " ".join(("treegauge", *words))))
+    click.echo(full_help(found, " ".join(("treegauge", *words)), every=every or bool(words)))
 
 
 @click.command(cls=Command)

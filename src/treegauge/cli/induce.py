@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import broken_trees_options, engine_option, hold_out_option, output_option, reading_options
-from treegauge.cli._progress import progress
+from treegauge.cli._options import broken_trees_options, engine_option, hold_out_option, output_option, progress, reading_options
+from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.grammar.dop_reduction import ESTIMATORS
-from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.training_sentences import hold_out_by_words
@@ -20,7 +19,6 @@ from treegauge.grammar.tree_counts import KEEP_EVERY, LEXICONS, Recipe, TreeCoun
 from treegauge.grammar.treebank_grammar import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, train_counted
 from treegauge.io import ReadOptions, read
 from treegauge.io.broken import BrokenTrees
-from treegauge.io.writing import write_chunks
 from treegauge.tables import number_of
 from treegauge.trees import Treebank
 
@@ -95,8 +93,9 @@ def command(
             notes = {**notes, **_settings(tune, grammar, counted.counts, recipe, options)}
         save_model(grammar, output, trained_on=counted.sha256, notes=notes, sentences=counted.sentences)
     else:
-        written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
-        write_chunks([written.encode()], output)
+        from treegauge.cli._grammars import write_grammar
+
+        write_grammar(grammar, form, output)
     left_out = sum(notes["left_out"].values())
     trees = number_of(notes["trees"], "tree")
     click.echo(f"{trees} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
@@ -104,10 +103,11 @@ def command(
 
 
 def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
-    """Decoding settings, chosen on the trees of ``tune`` or on a tenth of the treebank under a grammar of the rest."""
+    """Decoding settings and the calibration of expected F1, chosen on the trees of ``tune`` or on a tenth of the treebank under a
+    grammar of the rest."""
     from treegauge.parsing.tuned_decoding import settings_of_counts, settings_on_trees, settings_to_notes
 
-    with progress("tuning", None) as advance:
+    with when_compiling(report_compiling), progress("tuning", None) as advance:
         if tune is not None:
             chosen = settings_on_trees(grammar, read(tune, options.of_gold), recipe, advance=advance)
         else:
@@ -116,4 +116,4 @@ def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Reci
         return {}
     for name, setting in chosen.best.items():
         click.echo(f"best for {name} on {number_of(chosen.sentences, 'sentence')}: --objective {setting}", err=True)
-    return {"settings": settings_to_notes(chosen)}
+    return {"settings": settings_to_notes(chosen), "calibration": chosen.calibration}

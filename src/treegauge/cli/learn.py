@@ -9,20 +9,17 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import load_grammar
+from treegauge.cli._grammars import load_grammar, write_grammar
 from treegauge.cli._group import INPUT, OUTPUT, Command
-from treegauge.cli._options import engine_option, output_option, reading_options
-from treegauge.cli._progress import progress, status_line
+from treegauge.cli._options import engine_option, output_option, progress, reading_options, status_line
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
-from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import statistics
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import Text, find_sources
-from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
 from treegauge.presets import load_preset
@@ -48,9 +45,8 @@ FORMATS = ("model", "text", "nltk")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random starts.")
 @click.option("--restarts", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Learn from N random starts and keep the grammar with the lowest cross entropy.")  # fmt: skip
-@click.option(
-    "--iterations", type=click.IntRange(0), default=100, show_default=True, metavar="N", help="Maximum iterations per start."
-)
+@click.option("--iterations", type=click.IntRange(0), default=100, show_default=True, metavar="N",
+              help="Maximum iterations per start.")  # fmt: skip
 @click.option("--tolerance", type=click.FloatRange(0), default=1e-4, show_default=True, metavar="BITS",
               help="Stop when a step lowers the cross entropy by less than this (bits per word); 0 never stops early.")  # fmt: skip
 @click.option("--threshold", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
@@ -66,25 +62,10 @@ FORMATS = ("model", "text", "nltk")
 @reading_options
 @engine_option
 def command(
-    brackets: str,
-    output: str,
-    form: str | None,
-    start: str | None,
-    threshold: float,
-    tune: str | None,
-    checkpoint: str | None,
-    resume: bool,
-    quiet: bool,
-    nonterminals: int,
-    seed: int,
-    iterations: int,
-    tolerance: float,
-    restarts: int,
-    jobs: int | None,
-    device: str | None,
-    engine: Engine,
-    **reading: Any,
-) -> None:
+    brackets: str, output: str, form: str | None, start: str | None, threshold: float, tune: str | None, checkpoint: str | None,
+    resume: bool, quiet: bool, nonterminals: int, seed: int, iterations: int, tolerance: float, restarts: int, jobs: int | None,
+    device: str | None, engine: Engine, **reading: Any,
+) -> None:  # fmt: skip
     """Learn a grammar from bracketed sentences (Pereira & Schabes 1992).
 
     No constituent of a parse may cross a bracket of BRACKETS; sentences may be bracketed fully, in part or not at all. After each
@@ -144,15 +125,9 @@ def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, op
 
 
 def _sentences(
-    path: str,
-    *,
-    kind: str,
-    terminals: str,
-    max_length: int | None,
-    no_punctuation: bool,
-    ignore_brackets: bool,
+    path: str, *, kind: str, terminals: str, max_length: int | None, no_punctuation: bool, ignore_brackets: bool,
     options: ReadOptions,
-) -> BracketedSentences:
+) -> BracketedSentences:  # fmt: skip
     if kind == "trees":
         drop = TRACE_TAGS | (PUNCTUATION["ptb"] if no_punctuation else frozenset[str]())
         sentences = BracketedSentences.from_treebank(read(path, options), terminals=terminals, longest=max_length, drop=drop)
@@ -180,15 +155,9 @@ def _describe_step(at: Iteration, restarts: int) -> str:
 
 
 def _write(
-    learned: LearningResult,
-    output: str,
-    form: str,
-    threshold: float,
-    sentences: BracketedSentences,
-    terminals: str,
-    settings: LearningSettings,
-    tuned: Mapping[str, Any] | None,
-) -> None:
+    learned: LearningResult, output: str, form: str, threshold: float, sentences: BracketedSentences, terminals: str,
+    settings: LearningSettings, tuned: Mapping[str, Any] | None,
+) -> None:  # fmt: skip
     grammar = learned.grammar(threshold=threshold)
     if form == "model":
         notes = {
@@ -203,8 +172,7 @@ def _write(
         }
         save_model(grammar, output, trained_on=sentences.sha256(), notes=notes)
     else:
-        written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
-        write_chunks([written.encode()], output)
+        write_grammar(grammar, form, output)
     if learned.cross_entropy == math.inf:
         click.echo(
             "no sentence has a parse that fits its brackets: the grammar stays as it was. Start from a grammar that knows these\n"

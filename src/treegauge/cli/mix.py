@@ -10,8 +10,7 @@ import click
 
 from treegauge.cli._grammars import shares_of
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import device_option, output_option, reading_options
-from treegauge.cli._progress import status_line
+from treegauge.cli._options import device_option, output_option, reading_options, status_line
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
@@ -19,7 +18,6 @@ from treegauge.io.writing import check_writable
 from treegauge.models.loading import LoadedModel, is_model, load_parser
 from treegauge.models.mixtures import mix_models, save_mixture
 from treegauge.parsing.mixture import LAM, MixtureParser
-from treegauge.parsing.parser import Sentence
 from treegauge.tables import number_of
 from treegauge.trees import Tree
 
@@ -95,8 +93,8 @@ def _tuning_trees(path: str, options: ReadOptions, share: float, models: Sequenc
             first = " ".join(next(iter(seen.values()))[:12])
             raise MismatchError(
                 f"{model.name} was trained on {len(seen):,} of these {number_of(len(trees), 'sentence')}, such as: {first}\n"
-                "  Tune on other trees: those that train --hold-out has left out (add --hold-out), or all but these sentences "
-                "(add --drop-overlap)."
+                "  Tune on other trees: those that train has left out (--hold-out with the same share), or all but these sentences "
+                "(--drop-overlap)."
             )
         trees = [tree for number, tree in enumerate(trees) if number not in seen]
         if seen:
@@ -109,7 +107,6 @@ def _tuned(
 ) -> tuple[tuple[float, ...], float, dict[str, object]]:
     """The shares, lam, and as notes the settings for each purpose with their rates, and the calibration of expected F1."""
     from treegauge.normalise import pipeline
-    from treegauge.parsing.confidence import fit_calibration
     from treegauge.parsing.mixture_tuning import tune_mixture
     from treegauge.parsing.tuned_decoding import settings_to_notes
 
@@ -122,9 +119,11 @@ def _tuned(
         click.echo(f"  {model.name} alone: {100 * f1:.2f}", err=True)
     for name, setting in found.settings.best.items():
         click.echo(f"best for {name}: --objective {setting}", err=True)
-    tuned = replace(parser, shares=found.shares, lam=found.lam, expected_f1=True)
+    tuned = replace(parser, shares=found.shares, lam=found.lam)
     gold = [tree for tree in map(pipeline("traces"), trees) if tree is not None and tree.width]
-    parsed = list(tuned.parse_all([Sentence(tree.words, tree.tags) for tree in gold]))
-    calibration = fit_calibration([each.tree for each in parsed], [each.expected for each in parsed], gold)
-    notes: dict[str, object] = {"settings": settings_to_notes(found.settings), "f1": found.f1, "calibration": calibration}
+    notes: dict[str, object] = {
+        "settings": settings_to_notes(found.settings),
+        "f1": found.f1,
+        "calibration": tuned.fit_calibration(gold),
+    }
     return found.shares, found.lam, notes

@@ -9,7 +9,7 @@ import click
 
 from treegauge.cli._group import INPUT, Command
 from treegauge.cli._options import broken_trees_options, output_option, reading_options
-from treegauge.cli._progress import sources_with_counts
+from treegauge.cli._treebanks import sources_with_counts
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.io.broken import BrokenTrees
@@ -23,23 +23,17 @@ from treegauge.trees import Treebank
 
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, type=INPUT, metavar="FILE...")
-@click.option(
-    "--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...", help="Steps to apply, in this order; see --list."
-)
+@click.option("--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...",
+              help="Steps to apply, in this order; see --list.")  # fmt: skip
 @click.option("--undo", is_flag=True, help="Undo the steps, last one first; each must be reversible.")
 @output_option("Output file, one tree per line; another suffix (.export) writes that format.", show_default=True)
 @click.option("--list", "listing", is_flag=True, help="List the steps and their parameters.")
 @reading_options
 @broken_trees_options(drop=True)
 def command(
-    files: tuple[str, ...],
-    written: tuple[str, ...],
-    undo: bool,
-    output: str,
-    listing: bool,
-    options: ReadOptions,
+    files: tuple[str, ...], written: tuple[str, ...], undo: bool, output: str, listing: bool, options: ReadOptions,
     broken: BrokenTrees,
-) -> None:
+) -> None:  # fmt: skip
     """Transform the trees of FILE... (- is stdin) and write them.
 
     A sentence of which a step leaves nothing is written as the empty parse (), so that sentences keep their numbers; one that a

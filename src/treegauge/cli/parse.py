@@ -10,15 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from math import fsum
 from typing import Any
 
 import click
 
 from treegauge.cli._grammars import load_models, models_and_text
 from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
-from treegauge.cli._options import device_option, engine_option, jobs_option, number_of_jobs, treebank_option
-from treegauge.cli._progress import progress
+from treegauge.cli._options import device_option, engine_option, jobs_option, number_of_jobs, progress, treebank_option
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine, SentenceBlock, blocks_of
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
@@ -122,7 +120,9 @@ Examples:
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
-@click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8]")
+@click.option(
+    "--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or another that is certain]"
+)
 @treebank_option
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
@@ -219,9 +219,9 @@ def _write_records(
     # Worker processes start with the first record, as copies of this one; anything written before would be written by them, too.
     first = list(itertools.islice(records, 1))
     write(beginning)
-    for made in itertools.chain(first, records):
-        write(made.text)
-        totals.expected += [(made.text, made.expected)] if posteriors else []
+    for text, made, checked in itertools.chain(first, records):
+        write(text)
+        totals.expected += [(text, made.expected)] if posteriors else []
         totals.sentences += 1
         totals.failed += made.fallback
         totals.too_long += made.too_long
@@ -229,7 +229,7 @@ def _write_records(
         totals.without_a_model += made.missing > 0 and not made.fallback
         totals.unknown_words.update(made.unknown_words)
         totals.respelled.update(made.respelled)
-        totals.checked += [] if made.sentence is None else [made.sentence]
+        totals.checked += [] if checked is None else [checked]
     write(end)
     return totals
 
@@ -254,7 +254,7 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
     if totals.without_a_model:
         click.echo(f"{number_of(totals.without_a_model, 'sentence')} parsed without a model that has no parse", err=True)
     if totals.pruned:
-        click.echo(f"{number_of(totals.pruned, 'sentence')} pruned after all: too many parses for --exact", err=True)
+        click.echo(f"{number_of(totals.pruned, 'sentence')} pruned despite --exact: too many parses", err=True)
     _print_unknown_words(totals.unknown_words)
     if totals.respelled:
         shown = ", ".join(f"{word} as {known}" for (word, known), _ in totals.respelled.most_common(MOST_UNKNOWN))
@@ -330,7 +330,7 @@ def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | 
     counts = [each for _, each in found if each is not None]
     if not counts:
         return
-    total = ExpectedCounts(fsum(c.matched for c in counts), sum(c.test for c in counts), fsum(c.gold for c in counts))
+    total = ExpectedCounts.total(counts)
     said = f"expected recall {100 * total.recall:.2f}, precision {100 * total.precision:.2f}, F1 {100 * total.f1:.2f}"
     if gold is not None:
         from treegauge.io import read

@@ -7,40 +7,38 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from treegauge.cli._grammars import LoadedGrammar, load_grammar, load_if_latent
+from treegauge.cli._grammars import load_models, models_and_text
 from treegauge.cli._group import INPUT, Command, OutputFile
-from treegauge.cli._options import treebank_option
-from treegauge.cli._progress import progress
+from treegauge.cli._options import device_option, progress, treebank_option
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import AUTO, ReadOptions
 from treegauge.io.writing import write_bytes
-from treegauge.models.loading import OWN
 from treegauge.normalise import pipeline
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
-from treegauge.parsing.posterior_view import Constituent
+from treegauge.parsing.mixture import MixtureParser
+from treegauge.parsing.parser import Parser, Sentence, SentenceParser, with_words
+from treegauge.parsing.posterior_view import Constituent, PosteriorView
 from treegauge.tables import Cell, Table, number_of, plain, render, whole_number
-from treegauge.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from treegauge.grammar.latent.latent_model import LatentModel
-    from treegauge.parsing.latent.latent_forest import LatentForest
+from treegauge.trees.tree import Child, Tree, rebuild
 
 FORMATS = ("table", "json", "csv")
 _ITEM_BYTES = 1000
 """The memory that a constituent takes until it is printed."""
 
 
-@click.command(cls=Command)
-@click.argument("grammar", type=INPUT, default=OWN)
-@click.argument("file", type=INPUT, default="-")
+@click.command(cls=Command, seldom=("preset", "samples", "seed", "bins", "longest", "style", "start", "renormalise", "device"))
+@click.argument("files", nargs=-1, type=INPUT, metavar="[MODEL]... [FILE]")
+@click.option(
+    "--shares", metavar="N,N,...", help="Several models: the share of each in the mean of their posteriors.  [default: equal]"
+)
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
 @click.option("--sentence", "chosen", default="1", show_default=True, metavar="N|all", help="Which sentence of FILE.")
@@ -66,15 +64,20 @@ _ITEM_BYTES = 1000
 @treebank_option
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
+@device_option("Networks: where to compute posteriors")
 def command(
-    grammar: str, file: str, kind: InputKind, chosen: str, least: float, symbols: bool, trees: str | None, metrics: tuple[str, ...],
-    preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool, longest: int | None, svg: Path | None,
-    form: str, encoding: str, style: str, start: str | None, renormalise: bool,
+    files: tuple[str, ...], shares: str | None, kind: InputKind, chosen: str, least: float, symbols: bool, trees: str | None,
+    metrics: tuple[str, ...], preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool,
+    longest: int | None, svg: Path | None, form: str, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
 ) -> None:  # fmt: skip
-    """Print the posterior of every constituent of a sentence of FILE under GRAMMAR, the first by default, and draw them.
+    """Print the posterior of every constituent of a sentence of FILE, the first by default, and draw them.
 
-    With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the grammar's
-    own; with --calibration, how often constituents of each posterior are right.
+    MODEL is a model of any kind or a grammar as text (without one, a small grammar of our own treebank); the posteriors of several
+    models are averaged. The number of parses and the probability of the sentence are known of grammars only; a mixture has no
+    whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
+
+    With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the model's own;
+    with --calibration, how often constituents of each posterior are right.
 
     \b
     Examples:
@@ -82,65 +85,76 @@ def command(
       echo "I saw the man with the telescope ." | treegauge posteriors --svg chart.svg
       treegauge posteriors train.model sentence.txt --least 0.1 --format csv
       treegauge posteriors train.model sentences.txt --sentence all --format json
+      treegauge posteriors grammars.model network.model sentences.txt --sentence 3
       treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
       treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg
     """
-    latent = load_if_latent(grammar)
-    given = None if latent is not None else load_grammar(grammar, start=start, renormalise=renormalise)
+    names, file = models_and_text(files)
+    parser = load_models(names, shares, start=start, renormalise=renormalise, device=device).for_f1
+    options = ReadOptions(encoding=encoding, treebank=style)
     if trees is not None or calibration is not None:
         if trees is not None and calibration is not None:
             raise UsageError("--tree and --calibration cannot be combined: choose one")
         if file != "-":
             raise UsageError("the sentences are those of the trees: leave out FILE")
-        if given is not None and given.joined:
+        if isinstance(parser, Parser) and parser.joined:
             raise UsageError("this grammar joins chains of labels into one symbol, so it has no posteriors of single labels")
-        options = ReadOptions(encoding=encoding, treebank=style)
-        if trees is not None:
-            if svg is not None:
-                raise UsageError("--svg draws one chart, or the curve of --calibration: leave it out with --tree")
-            _print_expected_rates(given, latent, trees, options, metrics, preset, samples, seed, form)
-        else:
-            _calibration(given, latent, str(calibration), options, bins, longest, svg, form)
+        if trees is None:
+            _calibration(parser, str(calibration), options, bins, longest, svg, form)
+            return
+        if svg is not None:
+            raise UsageError("--svg draws one chart, or the curve of --calibration: leave it out with --tree")
+        _print_expected_rates(parser, trees, options, metrics, preset, samples, seed, form)
         return
     wanted = whole_number(chosen)
     if chosen != "all" and not wanted:
         raise UsageError(f"--sentence is a number from 1 on, or all, not {chosen!r}")
     if wanted is None and svg is not None:
         raise UsageError("--svg draws one chart: give the number of its sentence, not all")
-    sentences = read_sentences(file, kind, ReadOptions(encoding=encoding, treebank=style))
     number = 0
-    for number, sentence in enumerate(itertools.islice(sentences, wanted), 1):
+    for number, sentence in enumerate(itertools.islice(read_sentences(file, kind, options), wanted), 1):
         if wanted not in (None, number):
             continue
-        words = sentence.tags if given is not None and given.tag_words and sentence.tags else sentence.words
-        forest = _forest(given, latent, words)
-        if not forest.has_parse:
-            error = no_parse(words, forest.unknown_words if isinstance(forest, Forest) else ())
+        try:
+            _print_sentence(parser, sentence, least, symbols, svg, form, None if wanted else number)
+        except (NoParse, TooLong) as error:
             if wanted is not None:
-                raise error
+                raise
             click.echo(f"sentence {number}: {error}", err=True)
-            continue
-        found = forest.constituents() if symbols else forest.shown_constituents()
-        if svg is not None:
-            write_bytes(draw_posteriors(words, found).encode(), svg)
-        rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
-        if wanted is None and form != "json":
-            click.echo(f"# sentence {number}")
-        _print_constituents(forest, words, rows, form)
     if number < (wanted or 1):
         given_ones = f"has {number_of(number, 'sentence')}" if number else "is empty"
         raise NoParse(f"there is no sentence to parse: the input {given_ones}")
 
 
-def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], rows: Sequence[Constituent], form: str) -> None:
-    """Print the constituents of a sentence with their posteriors; stderr shows its probability, parses and entropy."""
+def _print_sentence(
+    parser: SentenceParser, sentence: Sentence, least: float, symbols: bool, svg: Path | None, form: str, number: int | None
+) -> None:
+    """Print the posteriors of one sentence, below its number if there are several, and draw them."""
+    view = _view(parser, sentence)
+    if symbols and "grammar" not in view.gives:
+        raise UsageError("--symbols shows the symbols of a grammar, and a network or a mixture has none: leave it out")
+    words = view.words if parser.reads_tags else sentence.words
+    found: list[Constituent] = getattr(view, "constituents")() if symbols else view.shown_constituents()  # noqa: B009
+    if svg is not None:
+        write_bytes(draw_posteriors(words, found).encode(), svg)
+    rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
+    if number is not None and form != "json":
+        click.echo(f"# sentence {number}")
+    _print_constituents(view, words, rows, form)
+
+
+def _print_constituents(view: PosteriorView, words: Sequence[str], rows: Sequence[Constituent], form: str) -> None:
+    """Print the constituents of a sentence with their posteriors; stderr shows its probability, parses and entropy, if these are
+    known."""
+    parses: Any = getattr(view, "n_parses", None)
+    log_probability = view.log_partition if "grammar" in view.gives else None
     if form == "json":
         document = {
             "schema": "treegauge.posteriors/2",
             "words": list(words),
-            "log_probability": forest.log_partition,
-            "parses": None if forest.n_parses == math.inf else forest.n_parses,
-            "entropy_nats": plain(forest.entropy()),
+            "log_probability": log_probability,
+            "parses": None if parses == math.inf else parses,
+            "entropy_nats": plain(view.entropy()) if "trees" in view.gives else None,
             "constituents": [c._asdict() for c in rows],
         }
         click.echo(json.dumps(document, ensure_ascii=False))
@@ -155,48 +169,54 @@ def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], row
     click.echo(f"start  end  {'label':{width}}  posterior  words")
     for c in rows:
         click.echo(f"{c.start:5}  {c.end:3}  {c.label:{width}}  {c.posterior:9.4f}  {' '.join(words[c.start : c.end])}")
-    entropy = forest.entropy() / math.log(2)
-    shown = "" if math.isnan(entropy) else f", entropy {entropy:.2f} bits"
-    parses = number_of(forest.n_parses, "parse")
-    click.echo(f"log probability {forest.log_partition:.4f}; {parses}{shown}", err=True)
+    said = [] if log_probability is None else [f"log probability {log_probability:.4f}; {number_of(parses, 'parse')}"]
+    entropy = view.entropy() / math.log(2) if "trees" in view.gives else math.nan
+    if said := [*said, *([] if math.isnan(entropy) else [f"entropy {entropy:.2f} bits"])]:
+        click.echo(", ".join(said), err=True)
 
 
-def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest:
-    """The parses of a sentence; an error if it has too many words, or if there is too little memory for its chart."""
-    if latent is not None:
-        from treegauge.parsing.latent.latent_forest import LatentForest
+def _view(parser: SentenceParser, sentence: Sentence) -> PosteriorView:
+    """The posteriors of a sentence; an error if it has no parse or too many words, or if there is too little memory."""
+    if not sentence.words:
+        raise no_parse(())
+    if isinstance(parser, Parser):
+        words = sentence.tags if parser.tag_words and sentence.tags else sentence.words
+        check_memory(parser.grammar.binary, words, None, item_bytes=_ITEM_BYTES)
+    view = parser.view(sentence)
+    if not view.has_parse:
+        raise no_parse(view.words, view.unknown_words if isinstance(view, Forest) else ())
+    return view
 
-        return LatentForest(latent, words)
-    assert given is not None
-    check_memory(given.grammar.binary, words, None, item_bytes=_ITEM_BYTES)
-    return Forest(given.grammar, words)
 
-
-def _forest_or_none(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest | None:
-    """The parses of a sentence; ``None``, and a line on stderr, if it is too long."""
+def _view_or_none(parser: SentenceParser, tree: Tree) -> PosteriorView | None:
+    """The posteriors of a tree's words; None if there is no parse, and with a line on stderr if there are too many words."""
     try:
-        return _forest(given, latent, words)
+        return _view(parser, Sentence(tree.words, tree.tags))
+    except NoParse:
+        return None
     except TooLong as error:
         click.echo(f"left out: {error}", err=True)
         return None
 
 
-def _over_grammar_words(given: LoadedGrammar | None, tree: Tree) -> Tree:
-    """The tree over the words of the grammar, which are the tree's tags if it is a grammar over tags."""
-    if given is None or not given.tag_words:
-        return tree
-    return tree.replace(
-        children=[child.label if isinstance(child, Tree) and child.is_preterminal else child if isinstance(child, str)
-                  else _over_grammar_words(given, child) for child in tree.children]
-    )  # fmt: skip
+def _as_read(parser: SentenceParser, tree: Tree) -> Tree:
+    """The tree over the words that the model reads, which are the tree's tags if it is a grammar over tags."""
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        return [node.label] if node.is_preterminal else [node.replace(children=children)]
+
+    return (rebuild(tree, make) if parser.reads_tags and not tree.is_preterminal else None) or tree
 
 
 def _print_expected_rates(
-    given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, metrics: Sequence[str],
-    preset: str | None, samples: int, seed: int, form: str,
+    parser: SentenceParser, path: str, options: ReadOptions, metrics: Sequence[str], preset: str | None, samples: int, seed: int,
+    form: str,
 ) -> None:  # fmt: skip
     from treegauge.parsing.expected import expected_rates
 
+    is_mixture = isinstance(parser, MixtureParser)
+    if is_mixture and metrics:
+        raise UsageError("--metric needs samples of whole trees, which a mixture does not have: give one model")
     rows: list[tuple[Cell, ...]] = []
     columns: tuple[str, ...] = ("tree", "ER_LR", "expected precision", "expected F1", "ER_PC", "ER_CF", *metrics)
     unparsed, by_samples = 0, False
@@ -205,14 +225,14 @@ def _print_expected_rates(
     with progress("trees", len(bank)) as advance:
         for number, tree in enumerate(bank, 1):
             shown = clean(tree)
-            shown = None if shown is None else _over_grammar_words(given, shown)
-            forest = _forest_or_none(given, latent, shown.words) if shown is not None and shown.width else None
-            if shown is None or forest is None or not forest.has_parse:
+            view = None if shown is None else _view_or_none(parser, shown)
+            if shown is None or view is None:
                 unparsed += 1
                 rows.append((number, *([None] * (len(columns) - 1))))
             else:
-                found = expected_rates(forest, shown, metrics=metrics, preset=preset, samples=samples, seed=seed)
-                by_samples = by_samples or not found.exact
+                own = with_words(_as_read(parser, shown), view.words)
+                found = expected_rates(view, own, metrics=metrics, preset=preset, samples=samples, seed=seed)
+                by_samples = by_samples or (not found.exact and found.samples > 0)
                 rows.append((number, *(value for _, value in found.rows())))
             advance()
     parsed = [row for row in rows if row[1] is not None]
@@ -221,33 +241,32 @@ def _print_expected_rates(
             math.fsum(float(value) for row in parsed if (value := row[i]) is not None) / len(parsed) for i in range(1, len(columns))
         ]
         rows.append(("mean", *means))
-    notes = ["What each tree scores on average if the right parse is drawn from the grammar's own; phrases only."]
+    notes = ["What each tree scores on average if the right parse is drawn from the model's own; phrases only."]
+    if is_mixture:
+        notes.append("ER_PC and ER_CF need whole trees, which a mixture does not have.")
     if by_samples or metrics:
         which = ", ".join([*(["ER_PC", "ER_CF"] if by_samples else []), *metrics])
         notes.append(f"{which}: from {number_of(samples, 'sample')} (seed {seed}); the rest is exact.")
     if unparsed:
-        notes.append(f"{unparsed:,} of {len(bank):,} trees: the grammar has no parse for the sentence.")
+        notes.append(f"{unparsed:,} of {len(bank):,} trees: the model has no parse for the sentence.")
     table = Table("Expected rates", columns, tuple(rows), tuple(notes), columns[1:])
     click.echo(render(table, form))
 
 
 def _calibration(
-    given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, bins: bool, longest: int | None,
-    svg: Path | None, form: str,
-) -> None:  # fmt: skip
+    parser: SentenceParser, path: str, options: ReadOptions, bins: bool, longest: int | None, svg: Path | None, form: str
+) -> None:
     from treegauge.parsing.expected import calibrate, draw_calibration
-    from treegauge.parsing.objectives import VITERBI, settings_from_notes
+    from treegauge.parsing.objectives import DecodingSetting
 
     clean = pipeline("traces,functions,root")
     kept = [tree for tree in map(clean, read(path, options)) if tree is not None and 0 < tree.width <= (longest or tree.width)]
-    gold = [_over_grammar_words(given, tree) for tree in kept]
-    if not gold:
+    if not kept:
         raise NoParse("there is no tree to compare with")
-    setting = VITERBI if given is None else settings_from_notes(given.notes).get("f1", VITERBI)
-    with progress("parsing", len(gold)) as advance:
+    with progress("parsing", len(kept)) as advance:
         found = calibrate(
-            (_forest_or_none(given, latent, tree.words) for tree in gold), gold,
-            choose=lambda forest: forest.argmax(setting.objective, **setting.options).tree, advance=advance,
+            (_view_or_none(parser, tree) for tree in kept), [_as_read(parser, tree) for tree in kept],
+            choose=lambda view: view.argmax(parser.objective, **parser.options).tree, advance=advance,
         )  # fmt: skip
     if svg is not None:
         write_bytes(draw_calibration(found).encode(), svg)
@@ -259,8 +278,9 @@ def _calibration(
         ]  # fmt: skip
         actual = {"matched": found.matched, "gold": found.gold, "test": found.expected.test}
         expected = {"matched": found.expected.matched, "gold": found.expected.gold}
+        objective = str(DecodingSetting(parser.objective, parser.options.get("lam")))
         document = {"schema": "treegauge.calibration/2", "sentences": found.sentences, "unparsed": found.unparsed,
-                    "objective": str(setting), "expected": expected, "actual": actual, "labels": labels}  # fmt: skip
+                    "objective": objective, "expected": expected, "actual": actual, "labels": labels}  # fmt: skip
         click.echo(json.dumps(plain(document), ensure_ascii=False))
         return
     click.echo(render(found.table(bins=bins), form))

@@ -18,11 +18,13 @@ from treegauge.cli._options import (
     format_option,
     named_systems,
     output_option,
+    progress,
     reading_both_options,
     report_problems,
     resampling_options,
+    write_figures,
 )
-from treegauge.cli._progress import checked_by_people, progress
+from treegauge.cli._treebanks import checked_by_people
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 
@@ -84,8 +86,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     if chosen["scored"]:
         report = _of_scores([gold, *tests], how, chosen)
     else:
-        systems = named_systems(tests)
-        report = _of_trees(gold, systems, how, options, chosen)
+        report = _of_trees(gold, named_systems(tests), how, options, chosen)
     report = replace(report, command=_command_line(), full=chosen["full"])
     if chosen["grammar"]:
         from treegauge.cli._grammars import parse_base_table
@@ -122,17 +123,10 @@ def _without_folder(word: str) -> str:
 
 
 def _write_figures(report: Report, folder: Path) -> None:
-    from treegauge.reports.plots import write_figure
-    from treegauge.reports.report_contents import report_figures
+    from treegauge.reports.report_contents import report_figures, section_tables
 
-    folder.mkdir(parents=True, exist_ok=True)
-    figures = [figure for found in report_figures(report).values() for figure in found]
-    for figure in figures:
-        protect_inputs(*(folder / f"{figure.name}{suffix}" for suffix in (".svg", ".pdf", ".csv")))
-    for figure in figures:
-        for suffix in (".svg", ".pdf"):
-            for path in write_figure(figure, folder / f"{figure.name}{suffix}", data=suffix == ".svg"):
-                click.echo(f"wrote {path}", err=True)
+    figures = report_figures(report, section_tables(report)).values()
+    write_figures([figure for found in figures for figure in found], folder, "svg", "pdf")
 
 
 def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, Any]) -> Report:

@@ -72,18 +72,12 @@ def _command(experiment: Experiment) -> click.Command:
     @click.command(
         experiment.name, cls=Command, help=f"{experiment.title}.", epilog=f"Example: treegauge reproduce {experiment.name}"
     )
-    @click.option(
-        "-o",
-        "--output",
-        type=OutputFile(file_okay=False),
-        metavar="FOLDER",
-        help="Write the report (JSON, Markdown, figures) there; keep finished parts.",
-    )
+    @click.option("-o", "--output", type=OutputFile(file_okay=False), metavar="FOLDER",
+                  help="Write the report (JSON, Markdown, figures) there; keep finished parts.")  # fmt: skip
     @click.option("--resume", is_flag=True, help="Continue an interrupted run from the parts in FOLDER.")
     @format_option(("table", "markdown", "json", "csv", "latex"))
-    @click.option(
-        "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]"
-    )
+    @click.option("--jobs", type=click.IntRange(1), metavar="N",
+                  help="Threads. Does not change the result.  [default: all processors]")  # fmt: skip
     @engine_option
     def run(output: str | None, resume: bool, form: str, jobs: int | None, engine: Engine, **given: Any) -> None:
         settings = experiment.settings(**{name: given.pop(name) for name in names})
@@ -91,9 +85,7 @@ def _command(experiment: Experiment) -> click.Command:
 
     for field in reversed(fields):
         run.params.insert(0, _option(field))
-    if experiment.corpus is not None:
-        return _with_treebank(run)
-    return run
+    return run if experiment.corpus is None else _with_treebank(run)
 
 
 def _option(field: dataclasses.Field[Any]) -> click.Option:
@@ -116,17 +108,9 @@ def _with_treebank(run: click.Command) -> click.Command:
 
 
 def _run(
-    experiment: Experiment,
-    settings: Any,
-    output: str | None,
-    resume: bool,
-    form: str,
-    jobs: int | None,
-    engine: Engine,
-    treebank: str | None = None,
-    name: str | None = None,
-    options: ReadOptions | None = None,
-) -> None:
+    experiment: Experiment, settings: Any, output: str | None, resume: bool, form: str, jobs: int | None, engine: Engine,
+    treebank: str | None = None, name: str | None = None, options: ReadOptions | None = None,
+) -> None:  # fmt: skip
     from treegauge.experiments.experiment import document, run_experiment
     from treegauge.tables import render
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -72,7 +74,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
               help="Metric hogenhout: also the Parse Base of GOLD's sentences under this grammar.")  # fmt: skip
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
-@preset_option("What counts: name of a preset, or a .prm or .toml file. Default: the metric's own (see --list).")
+@preset_option("Preset: a name, or a .prm or .toml file. Default: the metric's own (see --list).")
 @click.option("--show-preset", type=INPUT, is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (by default the one that -p names) and stop.")  # fmt: skip
 @on_mismatch_option("align", "error", "skip", "edit", "evalb")
@@ -109,13 +111,14 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
     "--fail-under",
     multiple=True,
     metavar="RATE=VALUE",
-    help="Exit code 1 if a rate is below a value, as in f1=0.90 or goodman.labelled_recall=0.8.",
+    help="Exit code 1 if a rate is below a value, as in f1=0.90 or goodman.labelled_recall=0.8. parsed=0.95 asks for that share of "
+    "sentences with a readable parse; missing and unreadable parses are then judged by it alone, without exit code 4.",
 )
 @click.option(
     "--fail-over",
     multiple=True,
     metavar="RATE=VALUE",
-    help="Exit code 1 if a rate of which lower is better is above a value, as in average_crossing=1.",
+    help="Exit code 1 if a lower-is-better rate is above a value, as in average_crossing=1.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
               help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, html, or evalb (EVALB's layout, "
@@ -160,7 +163,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
-    from treegauge.cli._progress import progress
+    from treegauge.cli._options import progress
     from treegauge.reports.scores import parse_rate_limit
     from treegauge.scoring.evaluation import score_baselines, score_systems
 
@@ -206,7 +209,7 @@ def _finish(
     sys.stdout.flush()
     for line in () if chosen["quiet"] else note_lines(results):
         click.echo(as_typed(line), err=True)
-    lines = misfits(results, listed=not chosen["quiet"])
+    lines = misfits(results, listed=not chosen["quiet"], checks=checks)
     if failed:
         raise CheckFailed("\n".join([*lines, *failed]))
     if lines:
@@ -214,7 +217,7 @@ def _finish(
 
 
 def _with_confidence(results: Sequence[Result], chosen: dict[str, Any]) -> list[Result]:
-    from treegauge.cli._progress import progress
+    from treegauge.cli._options import progress
     from treegauge.significance import with_confidence
 
     seed = {} if chosen["seed"] is None else {"seed": chosen["seed"]}
@@ -285,7 +288,7 @@ def _remark(gold: str, tests: Sequence[str], preset: Preset | None, chosen: dict
     heeded = {"QUOTE_LABEL"} if chosen["on_mismatch"] == "evalb" else set[str]()
     keywords = [said for said in preset.ignored if " " not in said and said not in heeded]
     if keywords:
-        _say(f"treegauge: {chosen['preset']}: ignored, as it changes nothing here: {', '.join(keywords)}", chosen)
+        _say(f"treegauge: {chosen['preset']}: no effect here: {', '.join(keywords)}", chosen)
     for said in preset.ignored:
         if " " in said:
             _say(f"treegauge: {said}", chosen)
@@ -377,10 +380,16 @@ def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
 
         write_chunks((piece.encode("utf-8", "replace") for piece in pieces), chosen["output"])
         return
-    bold = form == "table" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    headlines = {result.headline.replace("_", " ") for result in results}
+    on_terminal, headlines = form == "table" and sys.stdout.isatty(), {result.headline.replace("_", " ") for result in results}
     for piece in pieces:
-        if bold:
-            lines = piece.split("\n")
-            piece = "\n".join(click.style(line, bold=True) if line.split("  ")[0] in headlines else line for line in lines)
-        click.echo(piece, nl=False)
+        click.echo("\n".join(_for_terminal(line, headlines) for line in piece.split("\n")) if on_terminal else piece, nl=False)
+
+
+def _for_terminal(line: str, headlines: Collection[str]) -> str:
+    """A line of a table for a terminal: the headline rate is bold, and a signature is broken between its parts."""
+    if line.split("  ")[0] in headlines:
+        return line if os.environ.get("NO_COLOR") else click.style(line, bold=True)
+    width = shutil.get_terminal_size().columns
+    if len(line) <= width or "|version:" not in line:
+        return line
+    return textwrap.fill(line.replace("|", "| "), width, subsequent_indent="  ", break_on_hyphens=False).replace("| ", "|")

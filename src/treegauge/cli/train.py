@@ -24,8 +24,8 @@ from treegauge.cli._options import (
     number_of_jobs,
     output_option,
     reading_options,
+    status_line,
 )
-from treegauge.cli._progress import status_line
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--epochs", type=click.IntRange(1), metavar="N",
-    help="--neural: how often to go through the trees.  [default: 24, --quick: 14; more if there are few trees]",
+    help="--neural: how often to go through the trees.  [default: 24, --quick: 28; more if there are few trees]",
 )  # fmt: skip
 @click.option(
     "--embeddings", type=INPUT, metavar="FILE", help="--neural: word vectors to start from, in word2vec's or GloVe's text format."
@@ -247,7 +247,7 @@ def _time_left(spent: float, done: float, rest: float) -> str:
 def _look(
     path: str, output: str | None, show: bool, labels: tuple[str, ...], svg: Path | None, grammar: int, level: int | None, form: str
 ) -> None:
-    from treegauge.grammar.grammar_text import write_nltk, write_text
+    from treegauge.cli._grammars import write_grammar
     from treegauge.grammar.latent.latent_model import load_latent
     from treegauge.grammar.latent.subcategories import describe, draw_subcategories, to_pcfg
 
@@ -264,5 +264,4 @@ def _look(
             write_bytes(draw_subcategories(table).encode(), svg)
         write_chunks([f"{table.as_table()}\n".encode()], output or "-")
         return
-    made = to_pcfg(model, grammar - 1, wanted)
-    write_chunks([(write_nltk(made) if form == "nltk" else write_text(made)).encode()], output or "-")
+    write_grammar(to_pcfg(model, grammar - 1, wanted), form, output or "-")

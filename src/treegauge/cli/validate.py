@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
 
 import click
 
 from treegauge.cli._group import INPUT, Command, as_typed
 from treegauge.cli._options import format_option, reading_options, stream_option
-from treegauge.cli._progress import sources_with_progress
+from treegauge.cli._treebanks import sources_with_progress
 from treegauge.io import ReadOptions
 from treegauge.io.validation import FileReport, examine
 from treegauge.tables import number_of
@@ -17,18 +19,10 @@ from treegauge.tables import number_of
 
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, type=INPUT, metavar="FILE...")
-@click.option(
-    "--max",
-    "most",
-    type=click.IntRange(min=0),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Show at most N errors and notes of each file.",
-)
-@click.option(
-    "--notes/--no-notes", default=True, show_default=True, help="Show oddities that are not errors, such as empty parses."
-)
+@click.option("--max", "most", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
+              help="Show at most N errors and notes of each file.")  # fmt: skip
+@click.option("--notes/--no-notes", default=True, show_default=True,
+              help="Show oddities that are not errors, such as empty parses.")  # fmt: skip
 @format_option(("text", "json"))
 @reading_options
 @stream_option
@@ -70,15 +64,9 @@ def _lines(reports: list[FileReport], with_notes: bool) -> Iterator[str]:
                 yield f"{report.path}: ... and {report.n_remarks - len(report.remarks):,} notes more"
         yield f"{report.path}: {_counts(report)}"
     if len(reports) > 1:
-        total = FileReport("all")
-        for report in reports:
-            total.n_trees += report.n_trees
-            total.n_words += report.n_words
-            total.n_errors += report.n_errors
-            total.n_remarks += report.n_remarks
-            total.n_with_gaps += report.n_with_gaps
-            total.n_traces += report.n_traces
-        yield f"{len(reports)} files: {_counts(total)}"
+        names = [field.name for field in fields(FileReport) if field.name.startswith("n_")]
+        total: dict[str, Any] = {name: sum(getattr(report, name) for report in reports) for name in names}
+        yield f"{len(reports)} files: {_counts(FileReport('all', **total))}"
 
 
 def _counts(report: FileReport) -> str:

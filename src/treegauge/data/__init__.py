@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from treegauge.errors import UnknownName, UsageError, WriteError
+from treegauge.errors import UnknownName, UsageError, refusing_unwritable
 from treegauge.io import read
 from treegauge.io.writing import write_bytes
 from treegauge.trees import Treebank
@@ -85,15 +85,30 @@ def discontinuous_treebank(language: str) -> Treebank:
 
 
 def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the files of :data:`EXAMPLES` to a folder and return their paths; UsageError if one of them exists."""
-    target = Path(folder)
-    taken = [name for name in EXAMPLES if (target / name).exists()]
-    if taken:
-        raise UsageError(f"{target / taken[0]} exists: give a folder without files of these names ({', '.join(EXAMPLES)})")
+    """Write the files of :data:`EXAMPLES` to a folder and return their paths.
+
+    Files that are there already are left as they are; UsageError, before anything is written, if one of them differs.
+    """
+    paths = {Path(folder) / name: content.encode("utf-8") for name, content in _contents().items()}
+    with refusing_unwritable(str(folder)):
+        missing = [path for path in paths if not path.exists()]
+        if other := [path for path in paths if path not in missing and path.read_bytes() != paths[path]]:
+            names = ", ".join(map(str, other))
+            raise UsageError(
+                f"not overwritten, since it differs from the example: {names}\n  Nothing is written: name another folder."
+            )
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for path in missing:
+            write_bytes(paths[path], path)
+    return list(paths)
+
+
+def _contents() -> dict[str, str]:
+    """The text of each of the files of :data:`EXAMPLES`."""
     gold = own_treebank("dev")
     parses, others = ((_FOLDER / "examples" / f"{name}.mrg").read_text("utf-8") for name in ("viterbi", "precision-recall"))
     words = [[tree.words[i] for i, tag in enumerate(tree.tags) if tag != "-NONE-"] for tree in gold]
-    contents = {
+    return {
         "train.mrg": "".join(f"{tree}\n" for tree in own_treebank("train")),
         "gold.mrg": "".join(f"{tree}\n" for tree in gold),
         "A.mrg": parses,
@@ -105,13 +120,6 @@ def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
         "grammar.txt": (_FOLDER / "examples" / "grammar.txt").read_text("utf-8"),
         "sentence.txt": f"{EXAMPLES['sentence.txt']}\n",
     }
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            write_bytes(content.encode("utf-8"), target / name)
-    except OSError as error:
-        raise WriteError(f"{target}: cannot be written: {error.strerror or error}") from None
-    return [target / name for name in contents]
 
 
 def _json_lines(answers: list[str]) -> str:

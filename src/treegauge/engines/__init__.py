@@ -92,6 +92,9 @@ class Engine:
 
     in_process = False
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
     def map(
         self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:

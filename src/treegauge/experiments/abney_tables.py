@@ -16,7 +16,8 @@ from treegauge.chunks.entropy import Evaluation, blame_table, coverage_table, ev
 from treegauge.chunks.models import Tagged, train_models, with_gold_tags
 from treegauge.chunks.tagger import HmmTagger
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, paper_table, setting
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting
+from treegauge.experiments.paper_comparison import paper_table
 from treegauge.reports.figures import blame_figure
 from treegauge.tables import Cell, Table
 
@@ -47,9 +48,8 @@ class Settings:
     eps: float = setting(1e-6, "Probabilities are clipped to [eps, 1-eps].")
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     """The report: models trained on the first two corpora, measured on the third."""
-    assert corpus is not None
     sentences = chunked_sentences(corpus.bank)
     if len(sentences) < 3 or settings.tags not in ("tagger", "gold"):
         raise UsageError(f"the experiment needs at least 3 sentences ({len(sentences)} given) and tags `tagger` or `gold`")

@@ -1,9 +1,5 @@
 """Experiments: their settings, corpora, checkpoints and reports, the split of a treebank into training and test trees, and the run
-of an experiment with checkpoints, whose report is written as JSON, Markdown and figures.
-
-Their tables have the paper's numbers beside ours, summaries of repeated runs, tests of differences between systems and of whether
-each algorithm is best on the criterion that it maximises.
-"""
+of an experiment with checkpoints, whose report is written as JSON, Markdown and figures."""
 
 from __future__ import annotations
 
@@ -20,208 +16,19 @@ from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import treegauge
 from treegauge.data import own_treebank
 from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
 from treegauge.errors import MismatchError
 from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
 from treegauge.io.writing import write_bytes
-from treegauge.metrics.registry import find_metric
 from treegauge.normalise import pipeline
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
-from treegauge.presets import Preset
 from treegauge.reports.figures import Figure
 from treegauge.reports.plots import write_figure
-from treegauge.scoring.evaluation import score
-from treegauge.significance.resampling import PairedColumns, randomisation
-from treegauge.tables import Cell, Table, plain, render
+from treegauge.tables import Table, plain, render
 from treegauge.trees.tree import Tree, from_flat, to_flat
 from treegauge.trees.treebank import Treebank
-
-
-class Summary(NamedTuple):
-    """The smallest, the largest, the mean and the sample standard deviation of some numbers."""
-
-    least: float
-    most: float
-    mean: float
-    deviation: float
-
-
-def summarise(values: Sequence[float]) -> Summary:
-    """The summary of repeated runs; nan if there are none, and the deviation of a single run is nan.
-
-    >>> summarise([1.0, 2.0, 3.0])
-    Summary(least=1.0, most=3.0, mean=2.0, deviation=1.0)
-    """
-    if not len(values):
-        return Summary(math.nan, math.nan, math.nan, math.nan)
-    array = np.asarray(values, dtype=np.float64)
-    deviation = float(array.std(ddof=1)) if len(array) > 1 else math.nan
-    return Summary(float(array.min()), float(array.max()), float(array.mean()), deviation)
-
-
-def error_reduction(before: float, after: float) -> float:
-    """The share of the error of a rate ``before`` that is gone ``after``; nan if there was no error.
-
-    >>> round(error_reduction(0.8, 0.85), 9)
-    0.25
-    """
-    return (after - before) / (1 - before) if before < 1 else math.nan
-
-
-def paper_table(
-    title: str,
-    keys: Sequence[str],
-    columns: Sequence[str],
-    paper: Mapping[tuple[str, ...], Sequence[Cell]],
-    ours: Mapping[tuple[str, ...], Sequence[Cell]],
-    *,
-    percent: bool = False,
-    notes: Sequence[str] = (),
-) -> Table:
-    """A table with two columns for each column of the paper: its value and ours; a missing value is shown as -.
-
-    >>> print(paper_table("F1", ["parser"], ["LR"], {("MRL",): [0.7]}, {("MRL",): [0.71], ("MH",): [0.8]}, percent=True))
-    F1
-    parser  LR paper  LR ours
-    MRL        70.00    71.00
-    MH             -    80.00
-    """
-    names = [f"{column} {side}" for column in columns for side in ("paper", "ours")]
-    nothing: Sequence[Cell] = [None] * len(columns)
-    rows: list[tuple[Cell, ...]] = []
-    for key in dict.fromkeys([*paper, *ours]):
-        pairs = zip(paper.get(key, nothing), ours.get(key, nothing), strict=True)
-        rows.append((*key, *(cell for pair in pairs for cell in pair)))
-    return Table(title, (*keys, *names), tuple(rows), tuple(notes), tuple(names) if percent else ())
-
-
-class RateTests:
-    """The rates of systems by one metric, and the p-values of their differences.
-
-    >>> gold = [Tree.parse("(S (A a) (X (B b) (C c)))")] * 3
-    >>> flat = [Tree.parse("(S (A a) (B b) (C c))")] * 3
-    >>> tests = RateTests("parseval", gold, {"flat": flat, "gold": gold}, rounds=100)
-    >>> tests.rates["flat"]["recall"], tests.p("flat", "gold", "recall")
-    (0.5, 0.25)
-    """
-
-    def __init__(
-        self,
-        metric: str,
-        gold: Sequence[Tree],
-        systems: Mapping[str, Sequence[Tree]],
-        *,
-        preset: str | Preset = "default",
-        rounds: int = 10_000,
-        seed: int = 1,
-    ) -> None:
-        results = {name: score(gold, trees, metric=metric, preset=preset) for name, trees in systems.items()}
-        self.rates = {name: dict(result.rates) for name, result in results.items()}
-        self.signatures = {name: str(result.signature) for name, result in results.items()}
-        self._names, self._rounds, self._seed = list(systems), rounds, seed
-        self._paired = PairedColumns.of(find_metric(metric), [result.rows for result in results.values()])
-        self._done: dict[tuple[str, str], Mapping[str, float]] = {}
-
-    def p(self, a: str, b: str, rate: str) -> float:
-        """The two-sided p-value of the difference between two systems in a rate, by paired randomisation."""
-        first, second = sorted((a, b), key=self._names.index)
-        if (first, second) not in self._done:
-            places = self._names.index(first), self._names.index(second)
-            found = randomisation(self._paired, *places, rounds=self._rounds, seed=self._seed)
-            self._done[first, second] = {name: float(p) for (_, name), p in zip(found.names, found.p, strict=True)}
-        return self._done[first, second][rate]
-
-
-SIGNIFICANT = 0.05
-_TIE = 5e-7
-"""Rates closer than this count as equal."""
-
-
-@dataclass(frozen=True)
-class CriterionTest:
-    """The difference between the algorithm ``own`` and the best other one, ``rival``, on the criterion that ``own`` maximises;
-    ``where`` names the grammar."""
-
-    criterion: str
-    own: str
-    rival: str
-    difference: float
-    p: float
-    where: str = ""
-
-    @property
-    def is_best(self) -> bool:
-        """Whether the algorithm is better than every other; a tie does not count."""
-        return self.difference > _TIE
-
-    @property
-    def is_tie(self) -> bool:
-        return abs(self.difference) <= _TIE
-
-    @property
-    def verdict(self) -> str:
-        """The outcome in a word or two."""
-        return "tie" if self.is_tie else "best" if self.is_best else "not best"
-
-    def __str__(self) -> str:
-        """The outcome in one sentence.
-
-        >>> print(CriterionTest("LR", "M_LR", "MPP", -0.002, 0.4, "MH"))
-        On LR (MH) MPP is 0.20 points above M_LR (p = 0.4000): not significant, so the sample cannot tell
-        """
-        place = f"On {self.criterion}" + (f" ({self.where})" if self.where else "")
-        if self.is_tie:
-            return f"{place} {self.own} and {self.rival} are equal"
-        if self.is_best:
-            lead = f"{place} {self.own} leads {self.rival} by {100 * self.difference:.2f} points (p = {self.p:.4f})"
-            return lead if self.p < SIGNIFICANT else f"{lead}: not significant"
-        found = f"{place} {self.rival} is {-100 * self.difference:.2f} points above {self.own} (p = {self.p:.4f})"
-        if self.p >= SIGNIFICANT:
-            return f"{found}: not significant, so the sample cannot tell"
-        return f"{found}: significant; {self.own} is best on average over the grammar's own trees, and this treebank's are others"
-
-
-def criterion_test(
-    tests: RateTests, rate: str, criterion: str, own: str, names: Mapping[str, str] | None = None, where: str = ""
-) -> CriterionTest:
-    """The test of algorithm ``own`` on one criterion; ``names`` are the shown names of algorithms, by their names in ``tests``."""
-    shown = names or {name: name for name in tests.rates}
-    rival = max((name for name in tests.rates if name != own), key=lambda name: tests.rates[name][rate])
-    difference = tests.rates[own][rate] - tests.rates[rival][rate]
-    return CriterionTest(criterion, shown[own], shown[rival], difference, tests.p(rival, own, rate), where)
-
-
-def criterion_table(verdicts: Sequence[CriterionTest], notes: Sequence[str] = ()) -> Table:
-    """The table of several tests, with a row for each."""
-    several = any(each.where for each in verdicts)
-    rows: list[tuple[Cell, ...]] = [
-        (*([each.where] if several else []), each.criterion, each.own, each.rival, each.difference, f"{each.p:.4f}", each.verdict)
-        for each in verdicts
-    ]
-    columns = ("criterion", "its algorithm", "best other", "difference", "p", "verdict")
-    about = "p: two-sided, paired randomisation over sentences. A difference that is not significant decides nothing."
-    return Table(
-        "Is each algorithm the best on the criterion that it maximises?",
-        (*(["grammar"] if several else []), *columns),
-        tuple(rows),
-        notes=(*notes, about),
-        percent=("difference",),
-    )
-
-
-def in_words(verdicts: Sequence[CriterionTest]) -> str:
-    """A text with the number of algorithms that are best on their own criterion, and every exception with its significance."""
-    best = [each for each in verdicts if each.is_best]
-    weak = [each for each in best if each.p >= SIGNIFICANT]
-    said = f"on {len(best)} of {len(verdicts)} criteria the algorithm made for it is best"
-    said += f", on {len(best) - len(weak)} of them significantly (p < {SIGNIFICANT:g})." if best else "."
-    for each in (*weak, *(each for each in verdicts if not each.is_best)):
-        said += f" {each}."
-    return said
 
 
 class Checkpoint:
@@ -279,11 +86,51 @@ class Checkpoint:
         write_bytes(f"{whole}\n".encode(), path)
 
 
+EVERY = 5
+"""One of this many trees is held out, if no file is named dev or test."""
+_HELD_OUT = re.compile(r"(^|[^a-z])(dev|test|eval|heldout|held-out)([^a-z]|$)", re.IGNORECASE)
+
+
+class TreebankSplit(NamedTuple):
+    """Trees to train on, trees to test on, and a description of the split."""
+
+    train: Treebank
+    test: Treebank
+    how: str
+
+
 class Corpus(NamedTuple):
     """A treebank and its name in reports."""
 
     name: str
     bank: Treebank
+
+    def split(self) -> TreebankSplit:
+        """The split of a treebank: the trees of files named dev or test are held out, or else every fifth tree of each file.
+
+        >>> train, test, how = own_corpus().split()
+        >>> len(train), len(test), test == own_treebank("dev")
+        (418, 103, True)
+        """
+        files = [(origin.path, len(origin.line)) for origin in self.bank.origins] or [("", len(self.bank))]
+        named = [_HELD_OUT.search(PurePath(path).name) is not None for path, _ in files]
+        by_name = any(named) and not all(named)
+        is_test: list[bool] = []
+        for (_, size), apart in zip(files, named, strict=True):
+            is_test += [apart] * size if by_name else [i % EVERY == EVERY - 1 for i in range(size)]
+        test = [i for i, held in enumerate(is_test) if held]
+        train = [i for i, held in enumerate(is_test) if not held]
+        if not test or not train:
+            raise MismatchError(
+                f"{len(self.bank)} trees cannot be split into trees to train on and trees to test on: give more trees, or a\n"
+                "  folder with a file called dev or test beside the others"
+            )
+        how = "the files called dev or test" if by_name else "the fifth of every five trees of each file"
+        return TreebankSplit(self.bank.take(train), self.bank.take(test), how)
+
+
+BLOCK = 50
+"""The number of sentences in a part of the checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -310,6 +157,26 @@ class Work:
         for name in named:
             yield self.checkpoint.get(name, lambda: next(made))
 
+    def parse(self, name: str, parser: SentenceParser, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
+        """The parses of sentences; those in the checkpoint are not parsed again."""
+        blocks = {
+            _piece(name, first): SentenceBlock(first, (tuple(sentences[first : first + BLOCK]),))
+            for first in range(0, len(sentences), BLOCK)
+        }
+        kept = {piece for piece in blocks if piece in self.checkpoint}
+        parsed: list[ParsedSentence] = []
+        began, fresh = time.monotonic(), 0
+        for (piece, block), found in zip(blocks.items(), self.each(_parse, (parser, self.jobs), blocks), strict=True):
+            fresh += 0 if piece in kept else len(block)
+            parsed += [_from_document(sentence, document) for sentence, document in zip(block.sides[0], found, strict=True)]
+            rate = f", {fresh / (time.monotonic() - began):.1f} a second" if fresh else ""
+            self.report(f"{name}: {len(parsed)} of {len(sentences)} sentences{rate}")
+        return parsed
+
+    def are_parsed(self, name: str, sentences: Sequence[Sentence]) -> bool:
+        """Whether all parses of :meth:`parse` are in the checkpoint, so that no parser is needed."""
+        return all(_piece(name, first) in self.checkpoint for first in range(0, len(sentences), BLOCK))
+
 
 @dataclass(frozen=True)
 class ExperimentReport:
@@ -332,11 +199,11 @@ class Experiment:
     """
 
     name: str
-    title: str
-    reference: str
-    settings: type[Any]
-    run: Callable[[Corpus | None, Any, Work], ExperimentReport]
-    corpus: Callable[[], Corpus] | None = None
+    title: str = field(repr=False)
+    reference: str = field(repr=False)
+    settings: type[Any] = field(repr=False)
+    run: Callable[[Any, Any, Work], ExperimentReport] = field(repr=False)
+    corpus: Callable[[], Corpus] | None = field(default=None, repr=False)
 
     def fingerprint(self, corpus: Corpus | None, settings: Any) -> dict[str, Any]:
         """Everything that decides the result."""
@@ -344,51 +211,19 @@ class Experiment:
         return {"experiment": self.name, "corpus": trees, "settings": asdict(settings)}
 
 
+@dataclass(frozen=True)
+class NoSettings:
+    """The settings of an experiment that has no options."""
+
+
 def setting(default: Any, meaning: str) -> Any:
     """A field of an experiment's settings, with its default and its help text."""
     return field(default=default, metadata={"help": meaning})
 
 
-EVERY = 5
-"""One of so many trees is held out, if no file is named dev or test."""
-_HELD_OUT = re.compile(r"(^|[^a-z])(dev|test|eval|heldout|held-out)([^a-z]|$)", re.IGNORECASE)
-
-
-class TreebankSplit(NamedTuple):
-    """Trees to train on, trees to test on, and a description of the split."""
-
-    train: Treebank
-    test: Treebank
-    how: str
-
-
 def own_corpus() -> Corpus:
     """The treebank that comes with treegauge."""
     return Corpus("treegauge's own treebank", own_treebank())
-
-
-def split(bank: Treebank) -> TreebankSplit:
-    """The split of a treebank: the trees of files named dev or test are held out, or else every fifth tree of each file.
-
-    >>> train, test, how = split(own_treebank())
-    >>> len(train), len(test), test == own_treebank("dev")
-    (418, 103, True)
-    """
-    files = [(origin.path, len(origin.line)) for origin in bank.origins] or [("", len(bank))]
-    named = [_HELD_OUT.search(PurePath(path).name) is not None for path, _ in files]
-    by_name = any(named) and not all(named)
-    is_test: list[bool] = []
-    for (_, size), apart in zip(files, named, strict=True):
-        is_test += [apart] * size if by_name else [i % EVERY == EVERY - 1 for i in range(size)]
-    test = [i for i, held in enumerate(is_test) if held]
-    train = [i for i, held in enumerate(is_test) if not held]
-    if not test or not train:
-        raise MismatchError(
-            f"{len(bank)} trees cannot be split into trees to train on and trees to test on: give more trees, or a folder with a\n"
-            "  file called dev or test beside the others"
-        )
-    how = "the files called dev or test" if by_name else "the fifth of every five trees of each file"
-    return TreebankSplit(bank.take(train), bank.take(test), how)
 
 
 def run_experiment(
@@ -465,43 +300,16 @@ def write_report(experiment: Experiment, report: ExperimentReport, fingerprint: 
     return written
 
 
-BLOCK = 50
-"""The number of sentences in a part of the checkpoint."""
-
-
-def parse_with_checkpoint(work: Work, name: str, parser: SentenceParser, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
-    """The parses of sentences; those in the checkpoint are not parsed again."""
-    blocks: dict[str, SentenceBlock] = {}
-    for first in range(0, len(sentences), BLOCK):
-        block = tuple(sentences[first : first + BLOCK])
-        blocks[_piece(name, first)] = SentenceBlock(first, (block,))
-    kept = {piece for piece in blocks if piece in work.checkpoint}
-    parsed: list[ParsedSentence] = []
-    began, fresh = time.monotonic(), 0
-    for (piece, block), found in zip(blocks.items(), work.each(_parse, (parser, work.jobs), blocks), strict=True):
-        fresh += 0 if piece in kept else len(block)
-        parsed += [_from_document(sentence, document) for sentence, document in zip(block.sides[0], found, strict=True)]
-        rate = f", {fresh / (time.monotonic() - began):.1f} a second" if fresh else ""
-        work.report(f"{name}: {len(parsed)} of {len(sentences)} sentences{rate}")
-    return parsed
-
-
-def are_parsed(work: Work, name: str, sentences: Sequence[Sentence]) -> bool:
-    """Whether all parses of :func:`parse_with_checkpoint` are in the checkpoint, so that no parser is needed."""
-    return all(_piece(name, first) in work.checkpoint for first in range(0, len(sentences), BLOCK))
-
-
 def _piece(name: str, first: int) -> str:
     return f"{name} {first}"
 
 
 def _parse(how: tuple[SentenceParser, int], block: SentenceBlock) -> list[dict[str, Any]]:
     parser, jobs = how
-    return [_document(parsed) for parsed in parser.parse_all(block.sides[0], jobs)]
-
-
-def _document(parsed: ParsedSentence) -> dict[str, Any]:
-    return {"tree": list(to_flat(parsed.tree)), "score": plain(parsed.score), "fallback": parsed.fallback}
+    return [
+        {"tree": list(to_flat(parsed.tree)), "score": plain(parsed.score), "fallback": parsed.fallback}
+        for parsed in parser.parse_all(block.sides[0], jobs)
+    ]
 
 
 def _from_document(sentence: Sentence, document: dict[str, Any]) -> ParsedSentence:

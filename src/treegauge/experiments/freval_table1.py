@@ -12,19 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import (
-    Corpus,
-    Experiment,
-    ExperimentReport,
-    RateTests,
-    Work,
-    are_parsed,
-    clean_short,
-    own_corpus,
-    parse_with_checkpoint,
-    setting,
-    split,
-)
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, clean_short, own_corpus, setting
+from treegauge.experiments.paper_comparison import RateTests
 from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.freval import Freval
 from treegauge.normalise import expand_unaries
@@ -100,12 +89,11 @@ class Settings:
     seed: int = setting(1, "Seed of the randomisation tests, and of latent-variable grammars.")
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     """The report: parsers trained and run, scored by fragments of every size, and their rankings compared."""
-    assert corpus is not None
     if settings.rounds < 1 or settings.sentences < 1 or settings.latent < 0:
         raise UsageError("the experiment needs at least one sentence, one round, and no negative number for latent")
-    parts = split(corpus.bank)
+    parts = corpus.split()
     gold = clean_short(parts.test, settings.max_length, settings.sentences)
     trees, unparsed = _parse(list(parts.train), gold, settings, work)
     if settings.latent:
@@ -139,7 +127,7 @@ def _parse(
         for title, options in system.decodings.items():
             objective = title.partition(" ")[0]
             name = f"{system.name}, {title}" if len(system.decodings) > 1 else system.name
-            parsed = parse_with_checkpoint(work, name, Parser(grammar, objective, options), sentences)
+            parsed = work.parse(name, Parser(grammar, objective, options), sentences)
             found[name] = [expand_unaries(one.scored_tree) for one in parsed]
             unparsed[system.name] = sum(one.fallback for one in parsed) / len(parsed)
     return found, unparsed
@@ -155,11 +143,9 @@ def latent_parses(
     sentences = [Sentence(tree.words) for tree in gold]
     names = {f"latent, {objective}": objective for objective in LATENT_OBJECTIVES}
     model: Any = None
-    if not all(are_parsed(work, name, sentences) for name in names):
+    if not all(work.are_parsed(name, sentences) for name in names):
         model = _latent_model(train_trees, settings, work)
-    parsed = {
-        name: parse_with_checkpoint(work, name, LatentParser(model, objective), sentences) for name, objective in names.items()
-    }
+    parsed = {name: work.parse(name, LatentParser(model, objective), sentences) for name, objective in names.items()}
     fallbacks = max(sum(one.fallback for one in each) for each in parsed.values())
     found = {name: [one.scored_tree for one in each] for name, each in parsed.items()}
     return found, {"latent": fallbacks / len(sentences)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, paper_table
+from treegauge.experiments.experiment import Experiment, ExperimentReport, NoSettings, Work
+from treegauge.experiments.paper_comparison import paper_table
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table
@@ -18,12 +18,7 @@ BEST = "S(A B)"
 PAPER_NODES = {"S": 1.0, "A": 0.5, "B": 0.5, "C": 0.25}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The options of the experiment: none."""
-
-
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: None, settings: NoSettings, work: Work) -> ExperimentReport:
     """The report: the expected number of right constituents of each parse, and of the tree with most."""
     forest = Forest(PCFG.parse(GRAMMAR), ["x"] * 4)
     best = forest.argmax("labelled-recall")
@@ -53,5 +48,5 @@ def _shape(tree: Tree) -> str:
 
 
 EXPERIMENT = Experiment(
-    "goodman-example", "Goodman 1996, section 3: the best tree need not be a parse", "goodman1996", Settings, run
+    "goodman-example", "Goodman 1996, section 3: the best tree need not be a parse", "goodman1996", NoSettings, run
 )

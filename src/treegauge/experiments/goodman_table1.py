@@ -17,28 +17,20 @@ import numpy as np
 from treegauge import alignment
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import (
-    Corpus,
-    Experiment,
-    ExperimentReport,
-    Summary,
-    Work,
-    error_reduction,
-    paper_table,
-    setting,
-    summarise,
-)
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
+from treegauge.experiments.paper_comparison import Summary, error_reduction, paper_table, summarise
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
 from treegauge.learning.reestimation import decode_brackets
 from treegauge.metrics.goodman import Goodman
 from treegauge.metrics.metric import total_of
 from treegauge.parsing.parser import fallback
+from treegauge.parsing.span_trees import make_tree
 from treegauge.presets import load_preset
 from treegauge.reports.figures import Figure, Series
 from treegauge.significance import paired_t
 from treegauge.significance.classical import student
 from treegauge.tables import Table
-from treegauge.trees import Child, Tree, Treebank
+from treegauge.trees import Tree, Treebank
 
 CRITERIA = {
     "Consistent Brackets Recall": "consistent_brackets_recall",
@@ -83,9 +75,8 @@ def own_travel() -> Corpus:
     return Corpus("the travel part of treegauge's own treebank", own_treebank("all", ("travel",)))
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     """The report of all runs: the table, the paired t-test, and the rates by step."""
-    assert corpus is not None
     usable = _usable(corpus.bank, settings)
     results: list[dict[str, Any]] = []
     runs = {f"run {number}": number for number in range(settings.runs)}
@@ -147,20 +138,7 @@ def bracket_tree(words: Sequence[str], brackets: Sequence[tuple[int, int]]) -> T
     >>> print(bracket_tree(["DT", "NN", "VBD"], [(0, 2), (0, 3)]))
     (X (X (DT DT) (NN NN)) (VBD VBD))
     """
-    n = len(words)
-    opening: dict[int, list[int]] = {}
-    for s, t in sorted({*brackets, (0, n)}, key=lambda span: (span[0], -span[1])):
-        opening.setdefault(s, []).append(t)
-    stack: list[tuple[int, list[Child]]] = [(n + 1, [])]
-    for i, word in enumerate(words):
-        stack += [(t, []) for t in opening.get(i, [])]
-        stack[-1][1].append(Tree(word, [word]))
-        while stack[-1][0] == i + 1:
-            _, children = stack.pop()
-            stack[-1][1].append(Tree("X", children))
-    (tree,) = stack[0][1]
-    assert isinstance(tree, Tree)
-    return tree
+    return make_tree(dict.fromkeys(brackets, "X"), words, words, "X")
 
 
 def _rates(gold: Treebank, trees: Sequence[Tree]) -> dict[str, float]:

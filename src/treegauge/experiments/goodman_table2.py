@@ -11,23 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.experiments.experiment import (
-    Corpus,
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, TreebankSplit, Work, own_corpus, setting
+from treegauge.experiments.paper_comparison import (
     CriterionTest,
-    Experiment,
-    ExperimentReport,
     RateTests,
-    TreebankSplit,
-    Work,
     criterion_table,
     criterion_test,
     error_reduction,
     in_words,
-    own_corpus,
     paper_table,
-    parse_with_checkpoint,
-    setting,
-    split,
 )
 from treegauge.grammar.tree_counts import induce
 from treegauge.normalise import pipeline
@@ -63,44 +55,15 @@ class Matrix:
     rules: int
     unparsed: int
 
-    def best(self, criterion: str) -> str:
-        """The objective with the highest rate on a criterion; the first of equal ones."""
-        return max(self.rates, key=lambda objective: self.rates[objective][criterion])
-
-    def table(self) -> Table:
-        """A table with a row for each objective and a column for each criterion."""
-        rows = [(objective, *(rates[criterion] for criterion in CRITERIA)) for objective, rates in self.rates.items()]
-        n = len(self.gold)
-        return Table(
-            "Objective by criterion",
-            ("objective", *CRITERIA.values()),
-            tuple(rows),
-            notes=(f"{n} sentences, {self.unparsed} without a parse ({100 * self.unparsed / max(n, 1):.1f}%), {self.rules} rules",),
-            percent=tuple(CRITERIA.values()),
-        )
-
 
 def objective_matrix(
     train: Sequence[Tree],
     test: Sequence[Tree],
-    *,
-    objectives: Sequence[str] = GOODMAN_OBJECTIVES,
+    parse: Callable[[Parser, Sequence[Sentence]], Iterable[ParsedSentence]],
     most_symbols: int = 40,
-    jobs: int = 1,
-    advance: Callable[[], None] = lambda: None,
-    parse_all: Callable[[Parser, Sequence[Sentence]], Iterable[ParsedSentence]] | None = None,
 ) -> Matrix:
-    """The matrix of a grammar trained on some trees: the tags of others are parsed with every objective, and scored by every
-    criterion.
-
-    ``advance`` is called after each parsed sentence. ``parse_all`` replaces the parser's own method, so that parses can be stored
-    in a checkpoint.
-    """
-
-    def own_parse_all(parser: Parser, sentences: Sequence[Sentence]) -> Iterable[ParsedSentence]:
-        return parser.parse_all(sentences, jobs)
-
-    parse = parse_all or own_parse_all
+    """The matrix of a grammar trained on some trees: the tags of others are parsed with every objective by ``parse``, and scored by
+    every criterion."""
     clean = pipeline(_CLEAN)
     binary = pipeline(_BINARY)
     train_trees = [binary(tree) for tree in _short(train, clean, most_symbols)]
@@ -112,11 +75,8 @@ def objective_matrix(
     sentences = [Sentence(tree.words, tree.tags) for tree in binary_gold]
     trees: dict[str, list[Tree]] = {}
     unparsed = 0
-    for objective in objectives:
-        parsed: list[ParsedSentence] = []
-        for one in parse(Parser(grammar, objective, tag_words=True), sentences):
-            parsed.append(one)
-            advance()
+    for objective in GOODMAN_OBJECTIVES:
+        parsed = list(parse(Parser(grammar, objective, tag_words=True), sentences))
         unparsed = sum(one.fallback for one in parsed)
         trees[objective] = [one.scored_tree for one in parsed]
     rates = {objective: _rates(gold, binary_gold, guessed) for objective, guessed in trees.items()}
@@ -161,26 +121,28 @@ class Settings:
     seed: int = setting(1, "Seed of the randomisation tests.")
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     """The report: the table, the error reductions, and whether the algorithm of each criterion is best on it."""
-    assert corpus is not None
     if settings.max_length < 2 or settings.rounds < 1:
         raise UsageError(
             f"sentences of at most {settings.max_length} symbols and {settings.rounds} rounds are not enough for the experiment"
         )
-    parts = split(corpus.bank)
+    parts = corpus.split()
     matrix = objective_matrix(
         list(parts.train),
         list(parts.test),
-        most_symbols=settings.max_length,
-        parse_all=lambda parser, sentences: parse_with_checkpoint(work, parser.objective, parser, sentences),
+        lambda parser, sentences: work.parse(parser.objective, parser, sentences),
+        settings.max_length,
     )
     work.report("testing differences")
     binary, nary = (
         RateTests("goodman", gold, matrix.trees, preset="none", rounds=settings.rounds, seed=settings.seed)
         for gold in (matrix.binary_gold, matrix.gold)
     )
-    verdicts = _verdicts(binary, nary)
+    verdicts = [
+        criterion_test(nary if criterion.startswith("consistent") else binary, criterion, CRITERIA[criterion], own, NAMES)
+        for criterion, own in OWN.items()
+    ]
     return ExperimentReport(
         tables=[_table(matrix), _reductions(matrix), criterion_table(verdicts)],
         notes=_notes(corpus, parts, settings, matrix, verdicts),
@@ -206,11 +168,9 @@ def _table(matrix: Matrix) -> Table:
 
 def _reductions(matrix: Matrix) -> Table:
     """The error reductions of two algorithms against the Labelled Tree (Viterbi) algorithm."""
-    order = list(CRITERIA)
     rows: list[tuple[Cell, ...]] = []
     for name in GOODMAN_OBJECTIVES[1:]:
-        for criterion in order:
-            column = order.index(criterion)
+        for column, criterion in enumerate(CRITERIA):
             printed = error_reduction(PAPER["Labelled Tree",][column], PAPER[NAMES[name],][column])
             found = error_reduction(matrix.rates["viterbi"][criterion], matrix.rates[name][criterion])
             rows.append((NAMES[name], CRITERIA[criterion], printed, found))
@@ -220,33 +180,21 @@ def _reductions(matrix: Matrix) -> Table:
     )
 
 
-def _verdicts(binary: RateTests, nary: RateTests) -> list[CriterionTest]:
-    return [
-        criterion_test(nary if criterion.startswith("consistent") else binary, criterion, CRITERIA[criterion], own, NAMES)
-        for criterion, own in OWN.items()
-    ]
-
-
-def _name_algorithms(each: CriterionTest) -> CriterionTest:
-    """The same test with "the ... algorithm" in its names, because Goodman's algorithms and criteria have the same names."""
-    return replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm")
-
-
 def _figure(corpus: Corpus, matrix: Matrix) -> Figure:
-    order = list(CRITERIA)
     series = [
-        Series(NAMES[name], [rates[criterion] for criterion in order], paper=PAPER.get((NAMES[name],), ()))
+        Series(NAMES[name], [rates[criterion] for criterion in CRITERIA], paper=PAPER.get((NAMES[name],), ()))
         for name, rates in matrix.rates.items()
     ]
     title = f"Three algorithms on five criteria: {corpus.name}"
-    names = [CRITERIA[criterion].replace(" Brackets", "") for criterion in order]
+    names = [criterion.replace(" Brackets", "") for criterion in CRITERIA.values()]
     return Figure("rates", "columns", title, names, series, PAPER_LINES, percent=True, key="criterion")
 
 
 def _notes(
     corpus: Corpus, parts: TreebankSplit, settings: Settings, matrix: Matrix, verdicts: Sequence[CriterionTest]
 ) -> list[str]:
-    outcome = in_words([_name_algorithms(each) for each in verdicts])
+    # Goodman's algorithms and criteria have the same names.
+    outcome = in_words([replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm") for each in verdicts])
     return [
         f"Outcome: {outcome} In the paper there is one exception: Labelled Recall is best on Consistent Brackets Recall.",
         "Corpus: the paper used part of the Penn Treebank 0.5 (1805 test sentences, 38610 nonterminals; how many to train on it "

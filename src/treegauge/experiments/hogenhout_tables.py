@@ -16,19 +16,8 @@ from typing import Any
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.experiments.experiment import (
-    Corpus,
-    Experiment,
-    ExperimentReport,
-    RateTests,
-    Work,
-    clean_short,
-    own_corpus,
-    paper_table,
-    parse_with_checkpoint,
-    setting,
-    split,
-)
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, clean_short, own_corpus, setting
+from treegauge.experiments.paper_comparison import RateTests, paper_table
 from treegauge.grammar.treebank_grammar import train
 from treegauge.metrics.hogenhout import (
     COMPARATIVE,
@@ -91,31 +80,28 @@ class HogenhoutFindings:
     crossings: Mapping[str, Sequence[int]]
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     """The report: two parsers trained and run, their brackets judged and counted, their difference tested."""
-    assert corpus is not None
     if settings.judge not in JUDGES:
         raise UnknownName("judge", settings.judge, JUDGES)
     if settings.rounds < 1 or settings.a == settings.b:
         raise UsageError("two systems need two objectives, and a randomisation test at least one round")
-    parts = split(corpus.bank)
+    parts = corpus.split()
     gold = clean_short(parts.test, settings.max_length, settings.sentences)
     grammar = train(parts.train, steps=settings.steps).grammar
     sentences = [Sentence(tree.words) for tree in gold]
     objectives = {"A": settings.a, "B": settings.b}
     trees = {
-        name: [one.scored_tree for one in parse_with_checkpoint(work, objective, Parser(grammar, objective), sentences)]
+        name: [one.scored_tree for one in work.parse(objective, Parser(grammar, objective), sentences)]
         for name, objective in objectives.items()
     }
     work.report("counting")
-    bases = [Forest(grammar, sentence.words) for sentence in sentences]
-    found = parse_base((forest.n, forest.n_parses) for forest in bases)
-    compared = _compare(gold, trees, settings, found)
-    judged = settings.judge == "simulated" or bool(settings.store)
+    forests = (Forest(grammar, sentence.words) for sentence in sentences)
+    compared = _compare(gold, trees, settings, parse_base((forest.n, forest.n_parses) for forest in forests))
     about = f"{corpus.name}: {len(parts.train):,} trees to train on, {len(gold):,} to test on; held out are {parts.how}"
     return ExperimentReport(
         tables=[_items(compared), _comparative(compared), _measures(compared), _test(compared), _crossings(compared)],
-        notes=_notes(about, settings, compared, judged),
+        notes=_notes(about, settings, compared),
         data={
             "items": {name: dict(items) for name, items in compared.items.items()},
             "measures": {name: dict(rates) for name, rates in compared.rates.items()},
@@ -189,15 +175,14 @@ def _count(value: Any) -> Cell:
 
 
 def _comparative(compared: HogenhoutFindings) -> Table:
-    paper, ours = binomial(PAPER_CELLS), binomial(compared.cells)
+    sides = [(cells, binomial(cells)) for cells in (PAPER_CELLS, compared.cells)]
     rows: list[tuple[Cell, ...]] = []
     for i, cell in enumerate(COMPARATIVE):
-        expected = {"YY": (paper.E_YY, ours.E_YY), "NN": (paper.E_NN, ours.E_NN)}.get(cell, (None, None))
-        off = {"YY": (paper.deviations[0], ours.deviations[0]), "NN": (paper.deviations[1], ours.deviations[1])}.get(
-            cell, (None, None)
-        )
-        shares = [cells[i] / cells.total if cells.total else None for cells in (PAPER_CELLS, compared.cells)]
-        rows.append((cell, PAPER_CELLS[i], shares[0], expected[0], off[0], compared.cells[i], shares[1], expected[1], off[1]))
+        row: list[Cell] = [cell]
+        for cells, model in sides:
+            expected = {"YY": (model.E_YY, model.deviations[0]), "NN": (model.E_NN, model.deviations[1])}.get(cell, (None, None))
+            row += [cells[i], cells[i] / cells.total if cells.total else None, *expected]
+        rows.append(tuple(row))
     columns = ("cell", "paper", "paper %", "E computed", "sd off computed", "ours", "ours %", "E ours", "sd off ours")
     about = (
         "Treebank brackets that both (YY), only A (YN), only B (NY), neither (NN) reproduced.",
@@ -248,7 +233,7 @@ def _crossings(compared: HogenhoutFindings) -> Table:
     return Table("Sentences by crossing errors", ("crossing errors", "A", "B"), rows, (base,))
 
 
-def _notes(about: str, settings: Settings, compared: HogenhoutFindings, judged: bool) -> list[str]:
+def _notes(about: str, settings: Settings, compared: HogenhoutFindings) -> list[str]:
     ours, real = binomial(compared.cells), real_test(compared.cells)
     easy = ours.deviations[0] > 3 and ours.deviations[1] > 3
     agree = (
@@ -268,9 +253,9 @@ def _notes(about: str, settings: Settings, compared: HogenhoutFindings, judged: 
         else (
             "Judgements are SIMULATED, at random: a crossing bracket is accepted with probability "
             f"{ACCEPTED['CE']:.3f}, a spurious one with {ACCEPTED['SP']:.3f}, the shares of the paper's annotator for system A. "
-            "False Error and Spurious Reject therefore say nothing about our parsers; give a store of real judgements with --store."
+            "False Error and Spurious Reject are therefore not meaningful here; give a store of real judgements with --store."
         )
-        if judged
+        if settings.judge == "simulated"
         else "No human check: every exact match counts as accepted, and measures that need a person are missing."
     )
     return [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, paper_table
+from treegauge.experiments.experiment import Experiment, ExperimentReport, NoSettings, Work
+from treegauge.experiments.paper_comparison import paper_table
 from treegauge.experiments.simaan_table2 import ALGORITHMS
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
@@ -16,12 +16,7 @@ GRAMMAR = 'S -> "x" "x" [.1] | "x" S [.3] | S "x" [.3] | S S [.1] | A A [.2]\nA 
 PAPER: dict[tuple[str, ...], Sequence[Cell]] = {("MPP",): ("0.004", None, 1.69), ("M_LR",): ("0.0162", None, 1.94)}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The options of the experiment: none."""
-
-
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: None, settings: NoSettings, work: Work) -> ExperimentReport:
     """The report: the probability, expected right constituents and expected right productions of each algorithm's tree."""
     forest = Forest(PCFG.parse(GRAMMAR), ["x"] * 8)
     frames = {(f.start, f.end, f.production): f.posterior for f in forest.frames()}
@@ -57,6 +52,6 @@ EXPERIMENT = Experiment(
     "simaan-example",
     "Sima'an 2003, section 4.2: the likeliest parse need not have most right constituents",
     "simaan2003",
-    Settings,
+    NoSettings,
     run,
 )

@@ -13,22 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.experiments.experiment import (
-    Corpus,
-    CriterionTest,
-    Experiment,
-    ExperimentReport,
-    RateTests,
-    Work,
-    criterion_table,
-    criterion_test,
-    in_words,
-    own_corpus,
-    paper_table,
-    parse_with_checkpoint,
-    setting,
-    split,
-)
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting
+from treegauge.experiments.paper_comparison import CriterionTest, RateTests, criterion_table, criterion_test, in_words, paper_table
 from treegauge.grammar.lexicon import with_unknown
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import induce, statistics
@@ -168,7 +154,7 @@ def curve(
                 sentences = [Sentence(tree.words, variant.tags(tree) if tags else None) for tree in test]
                 # With all trees and over words, these are the parses of the paper's table too, under the same name.
                 name = f"{variant.name} MPP" + (" tags" if tags else "") + (f" 1/{2**halving}" if halving else "")
-                parsed = parse_with_checkpoint(work, name, Parser(grammar, gold_tags=tags), sentences)
+                parsed = work.parse(name, Parser(grammar, gold_tags=tags), sentences)
                 f1 = score(gold, [variant.scored(one.scored_tree) for one in parsed]).rates["f1"]
                 rates[variant.name] = CurveRates(f1, sum(one.fallback for one in parsed) / len(parsed))
         points.append(CurvePoint(len(part), unknown_share(part, test, below), found[False], found[True]))
@@ -285,7 +271,11 @@ def experiment_report(corpus: str, outcome: Outcome) -> ExperimentReport:
         for each in outcome.parses
         for criterion in CRITERIA
     ]
-    tables = [_table(outcome, own), _criteria(verdicts), _difference_table(outcome), _same(outcome.same), _original(outcome)]
+    about = (
+        "Recall of constituents (preterminals included), links and frames on the grammar's own trees: that is what is maximised."
+    )
+    criteria = criterion_table(verdicts, [about])
+    tables = [_table(outcome, own), criteria, _difference_table(outcome), _same(outcome.same), _original(outcome)]
     figures: list[Figure] = [_figure(corpus, own)]
     if outcome.points:
         tables.append(curve_table(outcome.points))
@@ -298,13 +288,6 @@ def _table(outcome: Outcome, own: Mapping[tuple[str, ...], Sequence[Cell]]) -> T
     notes = [f"Unparsed sentences (right-branching fallback; the paper does not say how many it had): {shares}."]
     title = "Right-linearised (MRL) and head-lexicalised (MH) treebank grammars, four algorithms"
     return paper_table(title, ("grammar", "algorithm"), tuple(COLUMNS.values()), PAPER, own, percent=True, notes=notes)
-
-
-def _criteria(verdicts: Sequence[CriterionTest]) -> Table:
-    about = (
-        "Recall of constituents (preterminals included), links and frames on the grammar's own trees: that is what is maximised."
-    )
-    return criterion_table(verdicts, [about])
 
 
 def _original(outcome: Outcome) -> Table:
@@ -444,13 +427,12 @@ class Settings:
     seed: int = setting(1, "Seed of the randomisation tests.")
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     """The report: both grammars trained and decoded by every algorithm, scored against transformed and original trees."""
-    assert corpus is not None
     made = variants(settings.unaries)
     if settings.unknown_below < 1 or settings.rounds < 1:
         raise UsageError("the count below which words are unknown, and the number of rounds, must be at least 1")
-    parts = split(corpus.bank)
+    parts = corpus.split()
     ready = cleaner("traces,root")
     train = [tree for tree in map(ready, parts.train) if tree.width]
     fit = [tree for tree in map(ready, parts.test) if tree.width and not 0 < settings.max_length < tree.width]
@@ -484,7 +466,7 @@ def _parses(variant: Variant, train: Sequence[Tree], test: Sequence[Tree], setti
     unparsed = 0
     for objective, name in ALGORITHMS.items():
         parser = Parser(grammar, objective, gold_tags=settings.gold_tags)
-        parsed = parse_with_checkpoint(work, f"{variant.name} {name}{kind}", parser, sentences)
+        parsed = work.parse(f"{variant.name} {name}{kind}", parser, sentences)
         trees[name] = [one.scored_tree for one in parsed]
         unparsed = sum(one.fallback for one in parsed)
     clean = cleaner("functions")

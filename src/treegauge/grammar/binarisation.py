@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.grammar.lexicon import UNKNOWN, signatures
+from treegauge.trees.columns import offsets
 
 if TYPE_CHECKING:
     from treegauge.grammar.pcfg import PCFG
@@ -92,7 +93,7 @@ def close(n: int, edges: Sequence[UnaryEdge]) -> Closure:
     groups = components(n, [(a, b) for a, b, _ in edges])
     sums = _rows(n, edges, groups, _all_chains)
     bests = _rows(n, edges, groups, _likeliest_chains)
-    counts = _rows(n, [(a, b, 1) for a, b, _ in edges], groups, _chains_without_cycles)
+    counts = _rows(n, [(a, b, 1) for a, b, _ in edges], groups, lambda group, _, reached: _gather(group, reached, sum))
     by_bottom: list[list[int]] = [[x] for x in range(n)]
     for top in range(n):
         for bottom in sums[top]:
@@ -100,7 +101,7 @@ def close(n: int, edges: Sequence[UnaryEdge]) -> Closure:
                 by_bottom[bottom].append(top)
     pairs = [(top, bottom) for bottom, tops in enumerate(by_bottom) for top in tops]
     return Closure(
-        np.concatenate([[0], np.cumsum([len(tops) for tops in by_bottom], dtype=np.int64)]).astype(np.int64),
+        offsets([len(tops) for tops in by_bottom]),
         np.array([top for top, _ in pairs], dtype=np.int32),
         np.array([sums[a][b] for a, b in pairs], dtype=np.float64),
         np.log(np.array([bests[a][b] for a, b in pairs], dtype=np.float64)),
@@ -160,10 +161,6 @@ def _likeliest_chains(group: list[int], inner: dict[tuple[int, int], float], rea
                 through = best.get((a, middle), 0.0) * best.get((middle, b), 0.0)
                 best[a, b] = max(through, best.get((a, b), 0.0))
     return [_combine([best.get((a, b), 0.0) for b in group], below, max) for a in group]
-
-
-def _chains_without_cycles(group: list[int], inner: dict[tuple[int, int], float], reached: list[tuple[int, Row]]) -> list[Row]:
-    return _gather(group, reached, sum)
 
 
 def _gather(group: list[int], reached: list[tuple[int, Row]], add: Callable[[list[float]], float]) -> list[Row]:
@@ -389,9 +386,9 @@ def _unary_columns(n: int, rules: list[tuple[int, int, float, int]]) -> UnaryRul
     return UnaryRules(
         parent=np.array([rule[0] for rule in rules], np.int32),
         child=np.array([rule[1] for rule in rules], np.int32),
-        member_first=_offsets([len(group) for group in groups]),
+        member_first=offsets([len(group) for group in groups]),
         member=np.array([member for group in groups for member in group], np.int32),
-        rule_first=_offsets([len(indices) for indices in inside]),
+        rule_first=offsets([len(indices) for indices in inside]),
         rule=np.array([index for indices in inside for index in indices], np.int64),
         component=component,
     )
@@ -419,7 +416,3 @@ def _lexicon(rules: list[tuple[str, int, float, int]]) -> dict[str, tuple[Int32,
         )
         for word, found in entries.items()
     }
-
-
-def _offsets(lengths: list[int]) -> Int64:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import fsum
 from typing import NamedTuple
 
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.trees.tree import Child, Tree, rebuild_whole
 
 UNKNOWN = "<unknown>"
 """The word for all words that are not in a grammar; P(<unknown> | tag) comes from the rare words of the training trees."""
@@ -36,8 +35,7 @@ def with_unknown(trees: Sequence[Tree], below: int) -> list[Tree]:
         kept = [UNKNOWN if isinstance(child, str) and counts[child] < below else child for child in children]
         return [node.replace(children=kept)]
 
-    made = [rebuild(tree, make) for tree in trees]
-    return [tree for tree in made if tree is not None]
+    return [rebuild_whole(tree, make) for tree in trees]
 
 
 def rare_below(counts: Mapping[str, int], below: int) -> int:
@@ -151,13 +149,10 @@ def smoothed_lexicon(
     """
     words = _Words(counts, shown, smoothing)
     made: dict[str, dict[str, float]] = defaultdict(dict)
-    for word, total in words.totals.items():
-        shares = words.of_word(word)
-        for tag, share in _drop_small(shares, smoothing.least).items():
-            made[tag][word] = total * share
-    for signature, total in words.unseen.items():
-        for tag, share in _drop_small(words.of_signature(signature), smoothing.least).items():
-            made[tag][signature] = total * share
+    for totals, shares_of in ((words.totals, words.of_word), (words.unseen, words.of_signature)):
+        for name, total in totals.items():
+            for tag, share in _drop_small(shares_of(name), smoothing.least).items():
+                made[tag][name] = total * share
     return dict(made)
 
 
@@ -250,5 +245,5 @@ def _mix(counts: Mapping[str, int], general: Mapping[str, float], weight: float)
 def _drop_small(shares: Shares, least: float) -> Shares:
     """The shares of at least ``least``, scaled to sum to 1; all shares if none is so large."""
     kept = {tag: share for tag, share in shares.items() if share >= least}
-    left = fsum(kept.values())
+    left = math.fsum(kept.values())
     return {tag: share / left for tag, share in kept.items()} if left else shares

@@ -18,11 +18,13 @@ import treegauge
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.grammar.training_sentences import NO_HASHES, UInt64, stored_hashes
 from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
+from treegauge.tables import concise
 
 SCHEMA = "treegauge-pcfg"
 VERSION = 1
 
 
+@concise
 class Model(NamedTuple):
     """A grammar, the sha256 of its training trees (``""`` if unknown), notes on how it was made, and the hashes of its training
     sentences, empty if unknown."""

@@ -122,10 +122,7 @@ class PCFG:
     @cached_property
     def totals(self) -> dict[str, float]:
         """The sum of the probabilities of each left-hand side, in order of first appearance."""
-        parts: dict[str, list[float]] = {}
-        for rule in self.rules:
-            parts.setdefault(rule.lhs, []).append(rule.probability)
-        return {lhs: math.fsum(probabilities) for lhs, probabilities in parts.items()}
+        return totals_by_parent(self.rules, (rule.probability for rule in self.rules))
 
     @cached_property
     def nonterminals(self) -> tuple[str, ...]:
@@ -177,6 +174,14 @@ class PCFG:
             object.__setattr__(self, name, MappingProxyType(value) if isinstance(value, dict) else value)
 
 
+def totals_by_parent(rules: Iterable[Rule | Production], values: Iterable[float]) -> dict[str, float]:
+    """The sum of the values of each left-hand side, given a value for each rule, in order of first appearance."""
+    parts: dict[str, list[float]] = {}
+    for rule, value in zip(rules, values, strict=True):
+        parts.setdefault(rule.lhs, []).append(value)
+    return {lhs: math.fsum(own) for lhs, own in parts.items()}
+
+
 def _from_triple(triple: tuple[str, Sequence[str], float], symbols: set[str]) -> Rule:
     lhs, rhs, probability = triple
     return Rule(lhs, tuple(rhs), tuple(symbol not in symbols for symbol in rhs), float(probability))
@@ -203,10 +208,8 @@ def _merge_duplicates(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 
 def _normalise(rules: Sequence[Rule]) -> list[Rule]:
-    parts: dict[str, list[float]] = {}
     for rule in rules:
         _check(rule)
-        parts.setdefault(rule.lhs, []).append(rule.probability)
-    totals = {lhs: math.fsum(probabilities) for lhs, probabilities in parts.items()}
+    totals = totals_by_parent(rules, (rule.probability for rule in rules))
     # A left-hand side whose rules all have probability 0 is left without rules.
     return [rule._replace(probability=rule.probability / totals[rule.lhs]) for rule in rules if totals[rule.lhs] > 0]

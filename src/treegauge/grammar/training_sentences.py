@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,16 +61,19 @@ def sentence_hash(words: Iterable[str], purpose: str = "") -> int:
 
 def sentence_hashes(trees: Iterable[Tree]) -> UInt64:
     """The hashes of the sentences of some trees, without traces: sorted, each once."""
-    traces = pipeline("traces")
-    words = [tree.words for tree in map(traces, trees) if tree is not None and tree.width]
-    return np.unique(np.array([sentence_hash(each) for each in words], np.uint64))
+    return np.unique(np.array([sentence_hash(words) for words in _words_of(trees) if words], np.uint64))
+
+
+def _words_of(trees: Iterable[Tree]) -> Iterator[tuple[str, ...]]:
+    """The words of each tree, without traces."""
+    for tree in map(pipeline("traces"), trees):
+        yield () if tree is None else tree.words
 
 
 def seen_sentences(trees: Sequence[Tree], sentences: UInt64) -> dict[int, tuple[str, ...]]:
     """The words of the trees whose sentences are among those with the given hashes, by the trees' numbers."""
-    known, traces = set(sentences.tolist()), pipeline("traces")
-    words = [() if (shown := traces(tree)) is None else shown.words for tree in trees]
-    return {number: own for number, own in enumerate(words) if own and sentence_hash(own) in known}
+    known = set(sentences.tolist())
+    return {number: own for number, own in enumerate(_words_of(trees)) if own and sentence_hash(own) in known}
 
 
 def hold_out_by_words(trees: Sequence[Tree], share: float, purpose: str = "") -> tuple[list[Tree], list[Tree]]:
@@ -82,12 +85,9 @@ def hold_out_by_words(trees: Sequence[Tree], share: float, purpose: str = "") ->
     """
     if not 0 <= share < 1:
         raise UsageError(f"the share of held-out trees must be at least 0 and below 1, not {share:g}")
-    traces = pipeline("traces")
     sides: tuple[list[Tree], list[Tree]] = ([], [])
-    for tree in trees:
-        shown = traces(tree)
-        is_held = shown is not None and sentence_hash(shown.words, purpose) < share * 2**64
-        sides[is_held].append(tree)
+    for tree, words in zip(trees, _words_of(trees), strict=True):
+        sides[bool(words) and sentence_hash(words, purpose) < share * 2**64].append(tree)
     return sides
 
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
-from treegauge.errors import Discontinuous, MismatchError, UnknownName
+from treegauge.errors import Discontinuous, MismatchError, UnknownName, checked
 from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.lexicon import UNKNOWN, USUAL, Smoothing, Token, rare_below, tokens
-from treegauge.grammar.pcfg import PCFG, TOP, Rule
+from treegauge.grammar.pcfg import PCFG, TOP, Rule, totals_by_parent
 from treegauge.io import ReadOptions, stream
 from treegauge.io.reading import as_treebank
+from treegauge.io.sources import ReadKeywords
 from treegauge.normalise import Pipeline, pipeline
 from treegauge.tables import number_of
 from treegauge.trees.columns import TreebankHash
@@ -29,10 +30,12 @@ from treegauge.trees.tree import Production, Tree, fold, from_flat, to_flat
 from treegauge.trees.treebank import Treebank
 
 
-def induce(trees: object, *, tags: bool = False, top: str = TOP) -> PCFG:
+@checked(ReadOptions)
+def induce(trees: object, *, tags: bool = False, top: str = TOP, **reading: Unpack[ReadKeywords]) -> PCFG:
     """The relative-frequency PCFG of trees, its rules in order of first appearance.
 
-    The trees may be in any form that :func:`treegauge.as_treebank` accepts: a path, a Treebank, bracketed text, trees, strings.
+    The trees may be in any form that :func:`treegauge.as_treebank` accepts: a path, a Treebank, bracketed text, trees, strings;
+    options for reading as of :func:`treegauge.read`.
     With ``tags`` the words of the grammar are tags: each preterminal becomes a word. If the roots differ, each becomes the only
     child of a start symbol ``top`` that does not show in output.
 
@@ -44,7 +47,7 @@ def induce(trees: object, *, tags: bool = False, top: str = TOP) -> PCFG:
     """
     counts: Counter[Production] = Counter()
     roots: Counter[str] = Counter()
-    for number, tree in enumerate(as_treebank(trees), 1):
+    for number, tree in enumerate(as_treebank(trees, **reading), 1):
         count_rules(tree, number, counts, roots, tags=tags)
     return relative_frequency(counts, roots, top=top)
 
@@ -62,12 +65,15 @@ def relative_frequency(counts: Counter[Production], roots: Counter[str], *, top:
     """The PCFG of counted rules and roots; see :func:`induce`."""
     if not roots:
         raise MismatchError("no trees to count rules from")
-    if len(roots) == 1:
-        return _relative_frequency(counts, next(iter(roots)), {})
-    if any(top in (production.lhs, *production.rhs) for production in counts):
-        raise MismatchError(f"the roots differ, and {top!r} is taken: choose another name for the start symbol")
-    starts = Counter({Production(top, (root,), (False,)): count for root, count in roots.items()})
-    return _relative_frequency(starts + counts, top, {top: None})
+    start, labels = next(iter(roots)), dict[str, str | None]()
+    if len(roots) > 1:
+        if any(top in (production.lhs, *production.rhs) for production in counts):
+            raise MismatchError(f"the roots differ, and {top!r} is taken: choose another name for the start symbol")
+        start, labels = top, {top: None}
+        counts = Counter({Production(top, (root,), (False,)): count for root, count in roots.items()}) + counts
+    totals = totals_by_parent(counts, counts.values())
+    rules = [Rule(*production, count / totals[production.lhs]) for production, count in counts.items()]
+    return PCFG(tuple(rules), start, labels)
 
 
 def _productions(tree: Tree, number: int) -> list[Production]:
@@ -85,14 +91,6 @@ def refuse_gaps(tree: Tree, number: int = 1) -> None:
         advice = "Make the trees continuous first, by the normalisation step continuous:split, which can be undone on the parses."
         problem = f"a grammar has rules of continuous trees only, but {label or 'a node'} has a gap"
         raise Discontinuous(problem, path=f"tree {number}", advice=advice)
-
-
-def _relative_frequency(counts: Counter[Production], start: str, labels: dict[str, str | None]) -> PCFG:
-    totals: Counter[str] = Counter()
-    for production, count in counts.items():
-        totals[production.lhs] += count
-    rules = [Rule(*production, count / totals[production.lhs]) for production, count in counts.items()]
-    return PCFG(tuple(rules), start, labels)
 
 
 def tag_sequence_tree(tree: Tree) -> Tree | str:
@@ -208,11 +206,8 @@ class TreeCounts:
     def add(self, other: TreeCounts) -> None:
         """Add the counts of trees that follow these."""
         self.trees += other.trees
-        self.left_out.update(other.left_out)
-        self.rules.update(other.rules)
-        self.roots.update(other.roots)
-        self.tokens.update(other.tokens)
-        self.nodes.update(other.nodes)
+        for name in _COUNTERS:
+            getattr(self, name).update(getattr(other, name))
         self.flat += other.flat
         self.stored += other.stored
 
@@ -231,15 +226,8 @@ class TreeCounts:
                 dropped[repr(flat)] -= 1
             else:
                 kept.append(flat)
-        return TreeCounts(
-            self.trees - other.trees,
-            _less(self.left_out, other.left_out),
-            _less(self.rules, other.rules),
-            _less(self.roots, other.roots),
-            _less(self.tokens, other.tokens),
-            _less(self.nodes, other.nodes),
-            kept,
-        )
+        counters: dict[str, Any] = {name: _less(getattr(self, name), getattr(other, name)) for name in _COUNTERS}
+        return TreeCounts(self.trees - other.trees, **counters, flat=kept)
 
     @property
     def all_trees(self) -> list[Tree]:
@@ -252,10 +240,10 @@ class TreeCounts:
         return [from_flat(flat) for flat in self.stored]
 
 
-KeyT = TypeVar("KeyT")
+_COUNTERS = ("left_out", "rules", "roots", "tokens", "nodes")
 
 
-def _less(all_of: Counter[KeyT], some: Counter[KeyT]) -> Counter[KeyT]:
+def _less(all_of: Counter[Any], some: Counter[Any]) -> Counter[Any]:
     """The positive differences of two counters, in the order of the first."""
     return Counter({key: left for key, number in all_of.items() if (left := number - some[key]) > 0})
 

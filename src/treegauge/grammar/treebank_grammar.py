@@ -10,7 +10,7 @@ P'(A -> rhs) = (c(A) P(A -> rhs) + k P(A' -> rhs)) / (c(A) + k), where A' stands
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ from treegauge.grammar.tree_counts import (
 from treegauge.normalise import Pipeline
 from treegauge.normalise.labels import split_marked
 from treegauge.normalise.markovisation import lexical_tag
+from treegauge.tables import concise
 from treegauge.trees.tree import Tree
 
 _LEAST = 1e-5
@@ -92,6 +93,7 @@ def _smooth_symbol(
     return made
 
 
+@concise
 class TrainedGrammar(NamedTuple):
     """A grammar, and notes on how it was made."""
 
@@ -156,11 +158,9 @@ def _estimate(counted: TreeCounts, recipe: Recipe) -> PCFG:
         rules = with_unknown_rules(counted.rules, recipe.unknown_below) if has_unknown else counted.rules
         return relative_frequency(rules, counted.roots)
     kept = with_unknown(counted.all_trees, recipe.unknown_below) if has_unknown else counted.all_trees
-    return dop(_over_tags(kept) if recipe.tags else kept, recipe.estimator)
-
-
-def _over_tags(trees: Iterable[Tree]) -> Iterator[Tree]:
-    return (tree for tree in map(tag_sequence_tree, trees) if isinstance(tree, Tree))
+    if recipe.tags:
+        kept = [tree for tree in map(tag_sequence_tree, kept) if isinstance(tree, Tree)]
+    return dop(kept, recipe.estimator)
 
 
 def _output_labels(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -> dict[str, str | None]:

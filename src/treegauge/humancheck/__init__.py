@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treegauge.humancheck.questions import build_check
     from treegauge.humancheck.results import checked_systems, find_results
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)
 
 __all__ = ["build_check", "checked_systems", "find_results", "require_web"]
 

@@ -27,6 +27,7 @@ from treegauge.humancheck.questions import Check, Question
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.presets import Preset
 from treegauge.trees.discontinuous import WordPlaces, blocks_of, from_placed_words, walk, with_placed_words
+from treegauge.trees.drawing.layout import parents_of
 from treegauge.trees.notation import discbracket_line
 from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Treebank
@@ -38,20 +39,12 @@ def post_order_numbers(tree: Tree) -> Iterator[int]:
     >>> list(post_order_numbers(Tree.parse("(S (NP (D a)) (V b))")))
     [2, 1, 3, 0]
     """
-    stack: list[tuple[Tree, int, bool]] = [(tree, 0, False)]
-    while stack:
-        node, number, done = stack.pop()
-        if done:
-            yield number
-            continue
-        stack.append((node, number, True))
-        below: list[tuple[Tree, int, bool]] = []
-        number += 1
-        for child in node.children:
-            if isinstance(child, Tree):
-                below.append((child, number, False))
-                number += child.size
-        stack.extend(reversed(below))
+    begun: list[int] = []
+    for number, parent in enumerate(parents_of(tree)):
+        while begun and begun[-1] != parent:
+            yield begun.pop()
+        begun.append(number)
+    yield from reversed(begun)
 
 
 class BracketChange(NamedTuple):
@@ -413,7 +406,7 @@ def _change(check: Check, question: Question, sentence: int, decision: Verdict, 
         return f"was {decision.value}, so no correction follows from the mark that the treebank is wrong"
     if question.kind != "EM" and not label:
         return "has no label for the treebank: choose one on the page, or take the parser's by parser_labels=True"
-    traces = _tags_left_out(check, traces=True)
+    traces = check.plan.metric.preset_for(check.plan.preset).traces
     words = [index for index, tag in enumerate(check.gold.tags(sentence)) if tag not in traces]
     before = np.append(0, np.cumsum(_is_counted(check, sentence)[words]))
     spans = question.span.blocks or ((question.span.start, question.span.end),)
@@ -428,12 +421,7 @@ def _frame_rule(preset: Preset) -> Callable[[str], bool]:
     return lambda label: preset.deletes(preset.cut_label(label))
 
 
-def _tags_left_out(check: Check, *, traces: bool) -> frozenset[str]:
-    preset = check.plan.metric.preset_for(check.plan.preset)
-    return preset.traces if traces else preset.delete_tags
-
-
 def _is_counted(check: Check, sentence: int) -> NDArray[np.bool_]:
     """Whether each word of a gold tree, traces included, counts."""
-    left_out = _tags_left_out(check, traces=False)
+    left_out = check.plan.metric.preset_for(check.plan.preset).delete_tags
     return np.array([tag not in left_out for tag in check.gold.tags(sentence)], dtype=np.bool_)

@@ -159,16 +159,13 @@ def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_ga
     # their order.
     wanted = [_places(part) for part in found.tree.nodes()]
     rank = wanted[: found.node].count(wanted[found.node])
-    same = [number for number, places in enumerate(_all_places(made)) if places == wanted[found.node]]
+    of_nodes = (tuple(places) for node, places, _ in walk(made) if isinstance(node, Tree))
+    same = [number for number, places in enumerate(of_nodes) if places == wanted[found.node]]
     return Edit(made, same[rank])
 
 
 def _places(placed: Tree) -> tuple[int, ...]:
     return tuple(sorted(word.place for word in placed.words if isinstance(word, PlacedWord)))
-
-
-def _all_places(tree: Tree) -> list[tuple[int, ...]]:
-    return [tuple(places) for node, places, _ in walk(tree) if isinstance(node, Tree)]
 
 
 def edited_tree(gold: Tree, text: str) -> Tree:

@@ -165,7 +165,7 @@ def _csv_lines(lines: list[str], path: str) -> Iterator[tuple[int, Mapping[str, 
             typed["tags"] = [tag.strip() for tag in record.get("tags", "").split(",") if tag.strip()]
             typed["words"] = json.loads(record["words"])
             yield reader.line_num, typed
-    except (KeyError, TypeError, ValueError, AttributeError, csv.Error) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, csv.Error) as error:
         raise FormatError(f"not a judgement: {error}", path=path, line=reader.line_num) from None
 
 

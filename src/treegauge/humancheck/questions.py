@@ -237,14 +237,6 @@ class Check:
         return {gold: tuple(numbers) for gold, numbers in found.items()}
 
     @cached_property
-    def selection(self) -> Int64:
-        """The questions that are asked, in their random order."""
-        if not self.plan.sample:
-            return self.ranking
-        size = sum(map(len, self.units[: self.plan.sample])) if self.plan.by_sentence else self.plan.sample
-        return self.ranking[:size]
-
-    @cached_property
     def units(self) -> tuple[tuple[int, ...], ...]:
         """The questions of each sentence that could be asked, from left to right; the sentences are in random order."""
         found: dict[tuple[str, str], list[int]] = {}
@@ -269,8 +261,10 @@ class Check:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The questions that are asked, in their random order, as a tuple."""
-        numbers: list[int] = self.selection.tolist()
+        """The questions that are asked, in their random order."""
+        sample = self.plan.sample
+        size = sum(map(len, self.units[:sample])) if self.plan.by_sentence else sample
+        numbers: list[int] = (self.ranking[:size] if sample else self.ranking).tolist()
         return tuple(numbers)
 
     @cached_property

@@ -165,18 +165,13 @@ def find_agreement(check: Check, log: JudgementLog, annotators: Sequence[str] = 
     brackets = [question.bracket for question in check.questions]
     answers = {name: row for name, row in ratings(log, brackets).items() if not annotators or name in annotators}
     disputes = [bracket for bracket in brackets if log.is_disputed(bracket)]
-    rulings = sum(log.ruling(bracket) is not None for bracket in disputes)
-    return agreement_table(all_agreements(answers), disputed=len(disputes), settled=rulings)
-
-
-def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: int) -> Table:
-    """The agreements as a table, with a note on disputed brackets and how many of them the adjudicator has settled."""
+    settled = sum(log.ruling(bracket) is not None for bracket in disputes)
     rows: list[tuple[Cell, ...]] = [
         (", ".join(annotators), measure, shared, share, *map(_Coefficient, values))
-        for annotators, measure, shared, share, *values in agreements
+        for annotators, measure, shared, share, *values in all_agreements(answers)
     ]
-    disputes = number_of(disputed, "bracket")
-    notes = [f"{disputes} accepted by one annotator and rejected by another, {settled} settled by an adjudicator"]
+    disputed = number_of(len(disputes), "bracket")
+    notes = [f"{disputed} accepted by one annotator and rejected by another, {settled} settled by an adjudicator"]
     if not rows:
         notes = ["agreement needs at least two annotators"]
     columns = ("annotators", "measure", "brackets", "agree", "value", "low", "high")
@@ -450,9 +445,8 @@ def find_results(check: Check, verdict: VerdictOf) -> Results:
     """The results, given the verdict on each bracket."""
     states = states_of(check, verdict)
     systems = tuple(estimate(check, system, states) for system in range(len(check.systems)))
-    asked = np.array(check.order, dtype=np.int64)
     judged = int((states[check.ranking] != OPEN).sum())
-    return Results(systems, judged, len(asked), tuple(sample_notes(check, states)))
+    return Results(systems, judged, len(check.order), tuple(sample_notes(check, states)))
 
 
 def states_of(check: Check, verdict: VerdictOf) -> States:

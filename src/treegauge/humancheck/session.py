@@ -14,7 +14,6 @@ import math
 import queue
 import re
 import threading
-from abc import ABC, abstractmethod
 from bisect import insort
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -48,7 +47,7 @@ from treegauge.io.formats import FORMATS
 from treegauge.trees.treebank import Int64
 
 _PACES, _FEWEST_PACES = 30, 5
-"""The time left is estimated from so many of the latest answers, and from no fewer than these."""
+"""The time left is estimated from this many of the latest answers, and from no fewer than the second number."""
 
 
 class AnnotatorProgress(NamedTuple):
@@ -91,13 +90,14 @@ class AnnotatorProgress(NamedTuple):
         return self.total - self.answered
 
 
-class Worklist(ABC):
-    """One person's questions and answers, kept up to date as the log grows."""
+class Worklist:
+    """One annotator's questions, all or a ``share`` of them, and answers, kept up to date as the log grows."""
 
     role = "annotator"
 
-    def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
+    def __init__(self, name: str, check: Check, log: JudgementLog, share: Collection[int] | None = None) -> None:
         self.name, self.check, self.log = name, check, log
+        self._asked = np.array([number for number in check.order if share is None or number in share], dtype=np.int64)
         self.states: States = np.zeros(len(check.questions), dtype=np.int8)
         self._own: list[tuple[int, str]] = []
         self._seconds = 0.0
@@ -153,11 +153,15 @@ class Worklist(ABC):
 
     def questions(self) -> Int64:
         """The questions for this person, in order."""
-        return self.check.selection
+        return self._asked
 
-    @abstractmethod
     def upcoming(self) -> Iterator[int]:
         """The questions without an answer: those never answered, then those skipped, in the order in which they were skipped."""
+        numbers = self.questions()
+        unanswered: list[int] = numbers[self.states[numbers] == OPEN].tolist()
+        yield from unanswered
+        skipped = [self.check.number[one.bracket] for one in self.own_judgements() if one.verdict == "skipped"]
+        yield from (number for number in reversed(skipped) if number in numbers)
 
     def next(self, besides: int | None = None) -> int | None:
         """The next question other than ``besides``."""
@@ -171,35 +175,6 @@ class Worklist(ABC):
         pace = median(self._paces) if len(self._paces) >= _FEWEST_PACES else math.nan
         accepted, rejected, unsure, skipped = (counts[state] for state in (ACCEPTED, REJECTED, UNSURE, SKIPPED))
         return AnnotatorProgress(answered, accepted, rejected, unsure, skipped, len(questions), self._seconds, pace)
-
-    def _skipped_questions(self) -> list[int]:
-        """The skipped questions, in the order in which they were skipped."""
-        numbers = (self.check.number[judgement.bracket] for judgement in self.own_judgements() if judgement.verdict == "skipped")
-        return list(numbers)[::-1]
-
-
-class AnnotatorWorklist(Worklist):
-    """The worklist of an annotator, who judges all questions or a ``share`` of them."""
-
-    def __init__(self, name: str, check: Check, log: JudgementLog, share: Collection[int] | None = None) -> None:
-        self._order = check.order if share is None else tuple(number for number in check.order if number in share)
-        self._position = {number: position for position, number in enumerate(self._order)}
-        self._cursor = 0
-        super().__init__(name, check, log)
-
-    def questions(self) -> Int64:
-        return np.array(self._order, dtype=np.int64)
-
-    def refresh(self, number: int) -> None:
-        super().refresh(number)
-        if self.states[number] == OPEN:
-            self._cursor = min(self._cursor, self._position.get(number, self._cursor))
-
-    def upcoming(self) -> Iterator[int]:
-        while self._cursor < len(self._order) and self.states[self._order[self._cursor]] != OPEN:
-            self._cursor += 1
-        yield from (number for number in self._order[self._cursor :] if self.states[number] == OPEN)
-        yield from (number for number in self._skipped_questions() if number in self._position)
 
 
 def share_of(check: Check, names: Sequence[str], name: str, overlap: float) -> set[int]:
@@ -245,11 +220,6 @@ class AdjudicatorWorklist(Worklist):
     def questions(self) -> Int64:
         ranking = self.check.ranking
         return ranking[np.isin(ranking, list(self._disputes))]
-
-    def upcoming(self) -> Iterator[int]:
-        numbers: list[int] = self.questions().tolist()
-        yield from (number for number in numbers if self.states[number] == OPEN)
-        yield from (number for number in self._skipped_questions() if number in self._disputes)
 
 
 _LARGEST_BATCH = 200
@@ -313,7 +283,8 @@ class BatchWriter:
     def _store_batch(self, jobs: list[_Job]) -> None:
         """Store a batch and report the outcomes to the event loop; if it fails, store its judgements one by one."""
         try:
-            outcomes, news = self._write(jobs)
+            words = {job.judgement.bracket.sentence: job.words for job in jobs}
+            outcomes, news = self._store.append_and_read([job.judgement for job in jobs], words, self._last_seq)
         except Exception as error:
             if len(jobs) > 1:
                 # One of them may be the cause: stored one by one, the others are not lost.
@@ -323,13 +294,8 @@ class BatchWriter:
             trouble = error if isinstance(error, TreegaugeError) else WriteError(f"the judgement was not stored: {error}")
             self._loop.call_soon_threadsafe(self._fail, jobs[0], trouble)
             return
-        self._loop.call_soon_threadsafe(self._resolve, jobs, outcomes, news)
-
-    def _write(self, jobs: list[_Job]) -> tuple[list[str], list[Judgement]]:
-        words = {job.judgement.bracket.sentence: job.words for job in jobs}
-        outcomes, news = self._store.append_and_read([job.judgement for job in jobs], words, self._last_seq)
         self._last_seq = max((judgement.seq for judgement in news), default=self._last_seq)
-        return outcomes, news
+        self._loop.call_soon_threadsafe(self._resolve, jobs, outcomes, news)
 
     def _resolve(self, jobs: list[_Job], outcomes: list[str], news: list[Judgement]) -> None:
         try:
@@ -399,7 +365,7 @@ class Session:
             return AdjudicatorWorklist(person.name, self.check, self.log)
         names = [other.name for other in self.people if other.role == "annotator"]
         share = None if overlap is None else share_of(self.check, names, person.name, overlap)
-        return AnnotatorWorklist(person.name, self.check, self.log, share)
+        return Worklist(person.name, self.check, self.log, share)
 
     def open(self) -> None:
         """Begin to accept answers, in the running event loop."""
@@ -422,12 +388,6 @@ class Session:
         if unknown:
             for worklist in self.worklists.values():
                 worklist.update(unknown)
-
-    @property
-    def writer(self) -> BatchWriter:
-        """The writer of an open session."""
-        assert self._writer is not None, "the session is not open"
-        return self._writer
 
     def question(self, key: str) -> Question:
         """The question with a key."""
@@ -513,7 +473,8 @@ class Session:
         return found if judgement in found else [judgement]
 
     async def _append(self, judgement: Judgement, question: Question) -> None:
-        outcome = await self.writer.append(judgement, question.span.words)
+        assert self._writer is not None, "the session is not open"
+        outcome = await self._writer.append(judgement, question.span.words)
         if outcome == CONFLICT:
             raise RequestError("This answer's id belongs to another answer; reload the page.", 409)
 
@@ -528,8 +489,7 @@ class Session:
 
         ``form`` is ``patch``, ``mrg`` or, with crossing branches, ``discbracket`` or ``export``.
         """
-        names = () if person.role == "adjudicator" else (person.name,)
-        bank = correct_treebank(self.check, self.log, annotators=names).bank
+        bank = correct_treebank(self.check, self.log, annotators=self.whose(person)).bank
         files = corrected_files(self.check.gold, bank) if form in ("patch", "mrg") else None
         if form == "patch":
             return b"".join(patch_of(files)) if files else "".join(treebank_patch(self.check.gold, bank)).encode("utf-8", "replace")
@@ -548,9 +508,11 @@ class Session:
 
     def verdicts_for(self, person: Person) -> VerdictOf:
         """The verdicts behind a person's results: their own or, for the adjudicator, everybody's."""
-        if person.role == "adjudicator":
-            return verdict_rule(self.log)
-        return verdict_rule(self.log, annotators=(person.name,))
+        return verdict_rule(self.log, annotators=self.whose(person))
+
+    def whose(self, person: Person) -> tuple[str, ...]:
+        """The annotators whose judgements count for a person: they alone or, for the adjudicator, everybody (none named)."""
+        return () if person.role == "adjudicator" else (person.name,)
 
 
 def _check_id(name: str) -> None:

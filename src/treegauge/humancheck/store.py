@@ -160,7 +160,7 @@ class Store:
     def checkpoint(self) -> None:
         """Move what SQLite's ``-wal`` file holds into the file itself, as far as no reader prevents it; errors do not matter."""
         if self._engine.dialect.name == "sqlite" and not self.is_read_only:
-            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._engine.raw_connection()) as connection:
+            with suppress(SQLAlchemyError, sqlite3.Error, UnicodeDecodeError), closing(self._engine.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
@@ -232,8 +232,9 @@ class Store:
     def _with_ids(self, connection: Connection, ids: Sequence[str]) -> dict[str, Judgement]:
         found: dict[str, Judgement] = {}
         for part in _portions(ids):
-            for row in connection.execute(sql.select(JUDGEMENT).where(JUDGEMENT.c.id.in_(part))):
-                found[row.id] = _from_row(row)
+            rows = connection.execute(sql.select(JUDGEMENT).where(JUDGEMENT.c.id.in_(part))).all()
+            with refusing_damage(self.name, "a store of judgements", InputError):
+                found |= {row.id: _from_row(row) for row in rows}
         return found
 
     def _add_sentences(self, connection: Connection, hashes: set[str], words: Mapping[str, Sequence[str]]) -> None:
@@ -283,7 +284,9 @@ class Store:
         with self._write_errors(), self._writing() as connection:
             for role, name in people:
                 setting = _LINK + hashlib.sha256(f"{role}:{name}".encode()).hexdigest()[:40]
-                number = json.loads(_setting(connection, setting) or '["", "", 0]')[2]
+                stored = _setting(connection, setting) or '["", "", 0]'
+                with refusing_damage(self.name, "a store of judgements", InputError):
+                    number = int(json.loads(stored)[2])
                 _set_setting(connection, setting, json.dumps([role, name, number + more]))
 
     @contextmanager

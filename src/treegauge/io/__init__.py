@@ -11,26 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treegauge._lazy import lazy_names
-from treegauge.io.formats import FORMATS, READABLE, WRITABLE, Format
-from treegauge.io.reading import as_treebank, check, read, stream
-from treegauge.io.sources import ReadOptions, Source
 
 if TYPE_CHECKING:
-    from treegauge.io.writing import write, write_blocks
+    from treegauge.io.formats import FORMATS as FORMATS, READABLE as READABLE, WRITABLE as WRITABLE, Format as Format
+    from treegauge.io.reading import as_treebank as as_treebank, check as check, read as read, stream as stream
+    from treegauge.io.sources import ReadOptions as ReadOptions, Source as Source
+    from treegauge.io.writing import write as write, write_blocks as write_blocks
 else:
-    __getattr__ = lazy_names(__name__)
-
-__all__ = [
-    "FORMATS",
-    "READABLE",
-    "WRITABLE",
-    "Format",
-    "ReadOptions",
-    "Source",
-    "as_treebank",
-    "check",
-    "read",
-    "stream",
-    "write",
-    "write_blocks",
-]
+    __getattr__, __dir__ = lazy_names(__name__)

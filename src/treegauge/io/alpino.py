@@ -24,22 +24,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from treegauge.errors import FormatError, InputError, WriteError
-from treegauge.io.graphs import (
-    NONE,
-    ROOT,
-    Graph,
-    GraphNode,
-    LabelParts,
-    Word,
-    join_label,
-    node_parts,
-    parts_left_out,
-    split_label,
-)
+from treegauge.io.graphs import ROOT, Graph, GraphNode, Word
+from treegauge.io.label_parts import NONE, LabelParts, join_label, node_parts, parts_left_out, split_label
 from treegauge.io.secondary import BadEdge, SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import tree_lines
-from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
+from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks, morphology_of
 from treegauge.trees.discontinuous import walk
 from treegauge.trees.notation import restore_word
 from treegauge.trees.tree import Tree
@@ -58,12 +48,11 @@ def read_alpino(text: Text, options: ReadOptions) -> Iterator[Treebank | InputEr
     return graph_treebanks(text, _Handler(text, options), "alpino_ds", options)
 
 
-class _Handler(XmlHandler[Graph]):
+class _Handler(XmlHandler):
     """Collects sentences from the events of the XML parser."""
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
-        super().__init__(text)
-        self.options = options
+        super().__init__(text, options)
         self.is_alpino = self.has_errors = False
         self.root = ""
         self.count = 0
@@ -132,8 +121,7 @@ class _Handler(XmlHandler[Graph]):
         if int(begin) in self.words:
             self._fault(f"two words begin at {begin}: {self.words[int(begin)].word[:60]!r} and {word[:60]!r}")
             return
-        features = "|".join(f"{k}={v}" for k, v in attributes.items() if k not in _NOT_FEATURES and v not in ("", NONE))
-        morphology = attributes.get("morph") or features or NONE
+        morphology = attributes.get("morph") or morphology_of(attributes, _NOT_FEATURES) or NONE
         tag = attributes.get("pos") or attributes.get("pt") or NONE
         parts = LabelParts(tag, _function(attributes), morphology, attributes.get("lemma") or NONE)
         self.left_out = self.left_out.plus(parts_left_out([parts], self.options))
@@ -172,8 +160,7 @@ class _Handler(XmlHandler[Graph]):
     def _fault(self, problem: str) -> None:
         assert self.graph is not None
         self.has_errors = True
-        problem = f"sentence {self.graph.name}: {problem}"
-        self.found.append(FormatError(problem, path=self.path, line=self.line, column=self.column))
+        self.report(self.graph.name, problem)
 
 
 def _function(attributes: dict[str, str]) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import FormatError, InputError, ModelError, UsageError, refusing_damage
+from treegauge.errors import FormatError, ModelError, UsageError, refusing_damage, refusing_unreadable
 from treegauge.io.writing import write_bytes
 
 MOST_BYTES = 1 << 30
@@ -32,7 +32,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 _SEAL = 64
 """The number of hexadecimal digits of a SHA-256."""
 _PLAIN_BYTES, _MOST_RATIO = 8 << 20, 60
-"""A file that unpacks to more bytes than the first number, and to more than so many times its own size, is refused: no real model
+"""A file that unpacks to more bytes than the first number, and to more than that many times its own size, is refused: no real model
 compresses so well, and as Python objects the content may need twenty times its size."""
 
 
@@ -120,12 +120,10 @@ def refuse_other_run(path: str | Path, found: Mapping[str, Any], wanted: Mapping
 def file_content(path: str | Path, most_bytes: int | None = None) -> bytes:
     """The bytes of a file that is not too large to be one of ours."""
     most_bytes = most_bytes or MOST_BYTES
-    try:
+    with refusing_unreadable(str(path)):
         if os.path.getsize(path) > most_bytes:
             raise ModelError(f"larger than {most_bytes:,} bytes: refused", path=str(path))
         return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=str(path)) from None
 
 
 def refuse_bomb(archive: zipfile.ZipFile, size: int, path: str, plain: int, ratio: int) -> None:
@@ -144,6 +142,9 @@ def array_of(part: bytes) -> NDArray[Any]:
     begin = stream.tell()
     if dtype.hasobject or dtype.itemsize * math.prod(shape) != len(part) - begin:
         raise ValueError(f"an array of {dtype} and shape {shape} is not what {len(part) - begin} bytes hold")
+    codes = np.frombuffer(part, np.dtype("u4").newbyteorder(dtype.byteorder), offset=begin) if dtype.kind == "U" else np.zeros(0)
+    if codes.max(initial=0) > 0x10FFFF:
+        raise ValueError("text with a number that is no character")  # of which Python makes strings on which its own functions fail
     # A copy, since an array over the bytes of the part could not be changed.
     return np.frombuffer(part, dtype, offset=begin).reshape(shape, order="F" if by_columns else "C").copy()
 

@@ -7,11 +7,10 @@ The meaning of the text is defined in :mod:`treegauge.trees.notation`. Text whos
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,12 +22,18 @@ from treegauge.io.bracketed_columns import (
     begin_at_margin,
     closing_bracket,
     find_events,
+    has_escapes,
+    is_nested_at_margin,
     join_parts,
     part_of,
+    read_escapes,
 )
-from treegauge.io.diagnosis import Scanner, TextPosition, first_error, has_escapes, is_nested_at_margin, read_escapes
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.io.sources import ReadOptions, Text, TextPosition
+from treegauge.trees.columns import Int64
 from treegauge.trees.treebank import Origin, Problem, Treebank
+
+if TYPE_CHECKING:
+    from treegauge.io.diagnosis import Scanner
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
@@ -106,6 +111,8 @@ def read_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | Inpu
 
 def _check_on(reader: _Reader) -> Iterator[Treebank | InputError]:
     """The trees and errors of the rest of a text, from the block in which the fast reader failed."""
+    from treegauge.io.diagnosis import Scanner
+
     path, options = reader.path, reader.options
     block = read_escapes(reader.failed_block or b"", lines=options.lines, is_whole=False)
     reader.failed_block = None
@@ -185,17 +192,33 @@ class _Reader:
             if not is_last and sum(map(len, pieces)) < enough:
                 continue
             self.failed_block = whole = b"".join(pieces)
-            if self.nested is None and self.options.on_error != "stop":
+            if self.nested is None:
                 self.nested = is_nested_at_margin(whole)
-            block = _TextBlock(whole, self.path, self.place, is_last, self.options, may_nest_at_margin=self.nested is not False)
-            part, used = block.read(self.names) if self.options.on_error == "stop" else self._read_mended(block)
+            stops = self.options.on_error == "stop"
+            block = _TextBlock(whole, self.path, self.place, is_last, self.options, may_nest_at_margin=stops or self.nested)
+            part, used = block.read(self.names) if stops else self._read_mended(block)
             self.failed_block = None
+            before, self.place = self.place, self.place.after(block.text, used)
             if part is not None:
+                if self.place.line - before.line > len(part.n_nodes):
+                    self._note_margins(block.text[:used], before.line, part.origins[0].line)
                 yield part
-            self.place = self.place.after(block.text, used)
             pieces = [block.text[used:]]
             # For a tree larger than a chunk, wait until there is twice as much text, so that the work stays linear.
             enough = 0 if used else 2 * len(block.text)
+
+    def _note_margins(self, text: bytes, line: int, trees: Int64) -> None:
+        """Tell of a bracket at the beginning of a line inside a tree, where that is not the rule in this file.
+
+        A bracket that is missing and a superfluous one further on make one tree of several, without an error.
+        """
+        if self.nested or text.count(b"\n(") + text.startswith(b"(") <= len(trees):
+            return
+        margins = [number for number, content in enumerate(text.split(b"\n"), line) if content.startswith(b"(")]
+        if inside := sorted(set(margins) - set(trees.tolist())):
+            begin = trees[np.searchsorted(trees, inside[0]) - 1]
+            what = f"begins with a bracket, inside the tree of line {begin}: is a bracket missing there, and one too many later?"
+            self.text.source.note(what, f"{self.path}:{inside[0]}")
 
     def _read_mended(self, block: _TextBlock) -> tuple[TreeColumns | None, int]:
         """The trees of a block that may have broken ones, and the number of bytes read."""
@@ -319,6 +342,8 @@ class _TextBlock(NamedTuple):
         """The first error of the block; without its exact place where the block is going to be mended."""
         if not self.may_nest_at_margin:
             return BracketError("a tree that is broken", path=self.path, line=self.place.line)
+        from treegauge.io.diagnosis import first_error
+
         text = read_escapes(self.text, lines=self.options.lines, is_whole=self.is_last)
         error = first_error(text, self.path, self.place, self.options)
         assert error is not None, "the fast reader refused what the careful one accepts"

@@ -7,21 +7,26 @@ Then the *nesting* gives the spans and parents of all nodes. Tags, ``(TAG word)`
 word each; only the others, phrases, take part in the search for partners (a stable sort on depth) and parents.
 
 Last, labels and words are numbered by a dict, and positions are counted from the beginning of each tree.
+
+Brackets inside words may be escaped by a backslash, ``(-LRB- \\()``, as nltk reads them since version 3.10. The Penn Treebank has
+no such escape: there ``(SYM \\)`` is a backslash with its tag. So a tree is read with escapes if it contains ``\\(``, which can
+mean nothing else, or if its brackets balance only then. Escapes are replaced by two characters that no text has and that take as
+many bytes, so that every other byte keeps its place; :func:`treegauge.trees.notation.restore_word` turns them into brackets.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.trees.columns import Bytes, Columns, Int32, Int64, Mask, offsets_of
-from treegauge.trees.notation import restore_label, restore_word
+from treegauge.trees.notation import ESCAPED_BRACKETS, restore_label, restore_word
 from treegauge.trees.treebank import Origin, Treebank
 
 if TYPE_CHECKING:
@@ -152,6 +157,18 @@ def closing_bracket(text: bytes, opening: int) -> int:
     return -1
 
 
+def is_nested_at_margin(text: bytes) -> bool:
+    """Whether the first tree is complete and has brackets at the beginning of its further lines.
+
+    In most files such a bracket begins a new tree, which shows where an unclosed tree should have ended; not in these files.
+    """
+    if b"\n(" not in text:
+        return False
+    opening = text.find(b"(")
+    closing = closing_bracket(text, opening)
+    return closing >= 0 and text.find(b"\n(", opening, closing) >= 0
+
+
 def begin_at_margin(events: Events) -> bool:
     """Whether every bracket at the beginning of a line begins a tree."""
     opens = events.position[events.is_open & (events.depth > 1)]
@@ -280,7 +297,20 @@ class TextWords:
         return self._aligned.take(index) >> bits | rest
 
 
-class NameNumbers(dict[bytes, int]):
+class _Numbers(dict[bytes, int]):
+    """The numbers of names; one that is looked up for the first time is added to the names."""
+
+    def __init__(self, names: list[bytes]) -> None:
+        super().__init__()
+        self._names = names
+
+    def __missing__(self, name: bytes) -> int:
+        self[name] = number = len(self._names)
+        self._names.append(name)
+        return number
+
+
+class NameNumbers:
     """Numbers for the distinct slices of some texts, in the order of their first occurrence.
 
     A dict numbers the slices. In front of it a table of short ones finds nearly all at once: a slot, which the first eight bytes
@@ -292,24 +322,20 @@ class NameNumbers(dict[bytes, int]):
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self.strings: list[bytes] = []
+        self._numbers = _Numbers(self.strings)
         self._slots: NDArray[np.uint64] = np.zeros(_SLOTS, dtype=np.uint64)
         self._slot_numbers: Int32 = np.zeros(_SLOTS, dtype=np.int32)
 
-    def __missing__(self, name: bytes) -> int:
-        self[name] = number = len(self.strings)
-        self.strings.append(name)
-        return number
+    def __len__(self) -> int:
+        return len(self.strings)
 
-    def of_all(self, names: Sequence[bytes]) -> Sequence[int]:
-        """The numbers of different names, of which mostly none is known."""
-        first = len(self.strings)
-        if not self.keys().isdisjoint(names):
-            return [self[name] for name in names]
-        self.update(zip(names, range(first, first + len(names)), strict=True))
-        self.strings += names
-        return range(first, first + len(names))
+    @property
+    def numbers(self) -> dict[bytes, int]:
+        """The numbers by name; names that were only added to ``strings``, as the compiled scanner does, get theirs now."""
+        if (known := len(self._numbers)) < len(self.strings):
+            self._numbers.update(zip(self.strings[known:], count(known), strict=False))
+        return self._numbers
 
     def of(self, words: TextWords, start: Int64, end: Int64, *, utf8: bool = True) -> Int32:
         """The number of each slice ``start:end``; slices must not be empty or contain a zero byte.
@@ -323,7 +349,7 @@ class NameNumbers(dict[bytes, int]):
                 b" ".join(self.strings[known:]).decode("utf-8")
         except UnicodeDecodeError:
             while len(self.strings) > known:
-                del self[self.strings.pop()]
+                del self._numbers[self.strings.pop()]
             self._slots[:] = 0
             raise
         return np.concatenate([np.zeros(0, np.int32), *numbers])
@@ -335,9 +361,9 @@ class NameNumbers(dict[bytes, int]):
         numbers = self._slot_numbers.take(slot)
         missed = np.flatnonzero((self._slots.take(slot) != keys) | (length > 8))
         if len(missed):
-            text = words.text
+            text, known = words.text, self.numbers
             places = zip(start.take(missed).tolist(), end.take(missed).tolist(), strict=True)
-            numbers[missed] = [self[text[low:high]] for low, high in places]
+            numbers[missed] = [known[text[low:high]] for low, high in places]
             short = missed[length.take(missed) <= 8]
             self._slots[slot.take(short)] = keys.take(short)
             self._slot_numbers[slot.take(short)] = numbers.take(short)
@@ -427,7 +453,7 @@ def part_of(events: Events, names: Names, path: str, first_line: int, *, utf8: b
     else:
         first = int(np.argmin(has_label))
         names.label_numbers.of(text, open_position[:first] + 1, label_end[:first], utf8=utf8)  # numbered before the empty label
-        label = np.full(len(opens), names.label_numbers[b""], dtype=np.int32)
+        label = np.full(len(opens), names.label_numbers.numbers[b""], dtype=np.int32)
         label[has_label] = names.label_numbers.of(text, open_position[has_label] + 1, label_end, utf8=utf8)
     word = names.word_numbers.of(text, events.position.take(words), word_end, utf8=utf8)
     origin = Origin(path, _lines_of(events, open_position.take(nesting.roots), first_line))
@@ -487,3 +513,46 @@ def _lines_of(events: Events, position: Int64, first_line: int) -> Int64:
     if int(np.count_nonzero(data == _NEWLINE)) == len(position) - 1 and bool((data.take(position[1:] - 1) == _NEWLINE).all()):
         return lines  # the usual case: each begins its line
     return np.searchsorted(np.flatnonzero(data == _NEWLINE), position) + first_line
+
+
+_ESCAPED_OPEN, _ESCAPED_CLOSE = (letter.encode() for letter in ESCAPED_BRACKETS)
+# Patterns as text: re compiles them on first use, and they are rarely used.
+_ESCAPED = rb"\\[()]"
+_MARGIN = rb"(?<=\n)(?=\()"
+_LINE = rb"(?<=\n)"
+
+
+def has_escapes(text: bytes) -> bool:
+    r"""Whether a text contains ``\(`` or ``\)``."""
+    return b"\\" in text and re.search(_ESCAPED, text) is not None
+
+
+def escape_everywhere(text: bytes) -> bytes:
+    r"""The text with every ``\(`` and ``\)`` read as a bracket inside a word."""
+    return text.replace(b"\\(", _ESCAPED_OPEN).replace(b"\\)", _ESCAPED_CLOSE)
+
+
+def read_escapes(text: bytes, *, lines: bool, is_whole: bool = True) -> bytes:
+    r"""The text with escaped brackets replaced, tree by tree; trees begin at the margin or, with ``lines``, on each line.
+
+    If the text is not whole, its last tree may be incomplete and so does not balance yet.
+
+    >>> escaped = read_escapes(rb"(S (-LRB- \() (-RRB- \)))", lines=False)
+    >>> escaped.count(b"("), escaped.count(b")"), read_escapes(rb"(X (SYM \))", lines=False)
+    (3, 3, b'(X (SYM \\))')
+    """
+    if not has_escapes(text):
+        return text
+    trees = re.split(_LINE if lines else _MARGIN, text)
+    last = len(trees) - 1
+    return b"".join(_read_tree(tree, is_whole or number < last) for number, tree in enumerate(trees))
+
+
+def _read_tree(tree: bytes, is_whole: bool) -> bytes:
+    if not has_escapes(tree):
+        return tree
+    escaped = escape_everywhere(tree)
+    if b"\\(" in tree:
+        return escaped
+    balanced = (reading for reading in (tree, escaped) if find_events(reading).balance())
+    return next(balanced, tree if is_whole else escaped)

@@ -21,11 +21,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from treegauge.errors import EncodingError, FormatError, InputError, WriteError
+from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.bracketed_columns import NameNumbers
-from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
-from treegauge.io.graphs import canonical_label
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.io.diagnosis import encoding_error, error_at
+from treegauge.io.label_parts import canonical_label
+from treegauge.io.sources import ReadOptions, Text, TextPosition, is_comment
 from treegauge.io.writing import NOT_TEXT, refusal
 from treegauge.tables import number_of
 from treegauge.trees.columns import Int32, Mask
@@ -125,10 +125,8 @@ def _with_broken(good: Treebank, path: str, errors: Mapping[int, InputError]) ->
 
 
 def _line_error(line: bytes, path: str, number: int) -> InputError | None:
-    fault = bad_bytes(line)
-    if fault is not None:
-        problem, at, advice = fault
-        return error_at(EncodingError, problem, path, TextPosition(number, 0), line, at, advice)
+    if (error := encoding_error(line, path, TextPosition(number, 0))) is not None:
+        return error
     fields = line.split()
     if len(fields) != 3:
         problem = f"{number_of(len(fields), 'column')} instead of 3"
@@ -157,7 +155,7 @@ def _read_block(text: bytes, comments: list[int], path: str, first_line: int) ->
     paragraph = np.cumsum(separators)[word_line]
     begins_sentence = np.diff(paragraph, prepend=-1) != 0
     fields, names = text.split(), (NameNumbers(), NameNumbers(), NameNumbers())
-    word, tag, chunk = (np.fromiter(map(known.__getitem__, fields[k::3]), np.int32) for k, known in enumerate(names))
+    word, tag, chunk = (np.fromiter(map(known.numbers.__getitem__, fields[k::3]), np.int32) for k, known in enumerate(names))
     try:
         words, tags, chunk_tags = ([name.decode("utf-8") for name in known.strings] for known in names)
     except UnicodeDecodeError:

@@ -2,11 +2,6 @@
 
 It goes through the text line by line and continues after an error, so that all errors of a file can be listed; and it keeps the
 text of the complete trees, so that these can still be read.
-
-Brackets inside words may be escaped by a backslash, ``(-LRB- \\()``, as nltk reads them since version 3.10. The Penn Treebank has
-no such escape: there ``(SYM \\)`` is a backslash with its tag. So a tree is read with escapes if it contains ``\\(``, which can
-mean nothing else, or if its brackets balance only then. Escapes are replaced by two characters that no text has and that take as
-many bytes, so that every other byte keeps its place; :func:`treegauge.trees.notation.restore_word` turns them into brackets.
 """
 
 from __future__ import annotations
@@ -18,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import BracketError, EncodingError, InputError
-from treegauge.io.bracketed_columns import closing_bracket, find_events
-from treegauge.io.sources import ReadOptions
-from treegauge.trees.notation import ESCAPED_BRACKETS
+from treegauge.io.bracketed_columns import find_events, is_nested_at_margin
+from treegauge.io.sources import ReadOptions, TextPosition, is_comment
 
 # No group is repeated: the memory of a match would grow with the number of brackets in a row.
 _TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"
@@ -30,34 +24,6 @@ _OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); comment=.
 _LINES = "Each line was declared to be one sentence: leave out lines=True for trees over several lines."
 _SHOWN_BYTES = 400
 _STRETCH = 1 << 16
-_ESCAPED_OPEN, _ESCAPED_CLOSE = (letter.encode() for letter in ESCAPED_BRACKETS)
-# Patterns as text: re compiles them on first use, and they are rarely used.
-_ESCAPED = rb"\\[()]"
-_MARGIN = rb"(?<=\n)(?=\()"
-_LINE = rb"(?<=\n)"
-
-
-class TextPosition(NamedTuple):
-    """A position in a text: the line, counted from 1, and the number of characters before it on that line."""
-
-    line: int
-    characters: int
-
-    @property
-    def begins_line(self) -> bool:
-        return self.characters == 0
-
-    def after(self, text: bytes, end: int | None = None) -> TextPosition:
-        """The position at the end of a text that begins here, or at the end of its first ``end`` bytes."""
-        newlines = int(np.count_nonzero(np.frombuffer(text[:end], np.uint8) == ord("\n")))
-        rest = len(text[text.rfind(b"\n", 0, end) + 1 : end].decode("utf-8", "replace"))
-        return TextPosition(self.line + newlines, rest if newlines else self.characters + rest)
-
-
-def is_comment(line: bytes, options: ReadOptions) -> bool:
-    """Whether a line is a comment, to be left out."""
-    comment = options.comment.strip().encode()
-    return bool(comment) and line.lstrip(b" \t\r\v\f").startswith(comment)
 
 
 def first_error(text: bytes, path: str, place: TextPosition, options: ReadOptions) -> InputError | None:
@@ -67,18 +33,6 @@ def first_error(text: bytes, path: str, place: TextPosition, options: ReadOption
         for error in scanner.scan(line):
             return error
     return next(scanner.end(), None)
-
-
-def is_nested_at_margin(text: bytes) -> bool:
-    """Whether the first tree is complete and has brackets at the beginning of its further lines.
-
-    In most files such a bracket begins a new tree, which shows where an unclosed tree should have ended; not in these files.
-    """
-    if b"\n(" not in text:
-        return False
-    opening = text.find(b"(")
-    closing = closing_bracket(text, opening)
-    return closing >= 0 and text.find(b"\n(", opening, closing) >= 0
 
 
 class GoodText(NamedTuple):
@@ -145,10 +99,8 @@ class Scanner:
         self.place = TextPosition(self.place.line + 1, 0)
 
     def _errors(self, line: bytes, base: int) -> Iterator[InputError]:
-        fault = bad_bytes(line)
-        if fault is not None:
-            problem, at, advice = fault
-            yield self._error(EncodingError, problem, line, at, advice)
+        if (error := encoding_error(line, self.path, self.place)) is not None:
+            yield error
         for match in re.finditer(_TOKEN, line):
             token, at = match.group(), match.start()
             if token.startswith(b"("):
@@ -187,7 +139,7 @@ class Scanner:
         self._good[base + start : base + end] = b" " * (end - start)
         if problem not in self._reported:
             self._reported.add(problem)
-            yield self._error(BracketError, problem, line, start, advice)
+            yield error_at(BracketError, problem, self.path, self.place, line, start, advice)
 
     def _never_closed(self, rest: str) -> InputError:
         place, text, at = self._tree_place
@@ -200,9 +152,6 @@ class Scanner:
         bad = bytes(self._good[self._tree_start : end])
         self._good[self._tree_start : end] = bad.translate(_BLANK)
         self.depth = 0
-
-    def _error(self, kind: type[InputError], problem: str, line: bytes, at: int, advice: str) -> InputError:
-        return error_at(kind, problem, self.path, self.place, line, at, advice)
 
 
 def error_at(kind: type[InputError], problem: str, path: str, place: TextPosition, line: bytes, at: int, advice: str) -> InputError:
@@ -229,6 +178,12 @@ def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
     return None
 
 
+def encoding_error(line: bytes, path: str, place: TextPosition) -> InputError | None:
+    """The error of a line, which begins at ``place``, whose bytes are not text; None if they are."""
+    fault = bad_bytes(line)
+    return None if fault is None else error_at(EncodingError, fault[0], path, place, line, *fault[1:])
+
+
 def _length_with(token: bytes, closing: int) -> int:
     """The length of the shortest end of a token that has so many closing brackets.
 
@@ -252,39 +207,3 @@ def _readable(line: bytes) -> bytes:
         return line
     text = line.decode("utf-8", "surrogateescape")
     return re.sub("[\udc80-\udcff\0]", "?", text).encode("utf-8")
-
-
-def has_escapes(text: bytes) -> bool:
-    r"""Whether a text contains ``\(`` or ``\)``."""
-    return b"\\" in text and re.search(_ESCAPED, text) is not None
-
-
-def escape_everywhere(text: bytes) -> bytes:
-    r"""The text with every ``\(`` and ``\)`` read as a bracket inside a word."""
-    return text.replace(b"\\(", _ESCAPED_OPEN).replace(b"\\)", _ESCAPED_CLOSE)
-
-
-def read_escapes(text: bytes, *, lines: bool, is_whole: bool = True) -> bytes:
-    r"""The text with escaped brackets replaced, tree by tree; trees begin at the margin or, with ``lines``, on each line.
-
-    If the text is not whole, its last tree may be incomplete and so does not balance yet.
-
-    >>> escaped = read_escapes(rb"(S (-LRB- \() (-RRB- \)))", lines=False)
-    >>> escaped.count(b"("), escaped.count(b")"), read_escapes(rb"(X (SYM \))", lines=False)
-    (3, 3, b'(X (SYM \\))')
-    """
-    if not has_escapes(text):
-        return text
-    trees = re.split(_LINE if lines else _MARGIN, text)
-    last = len(trees) - 1
-    return b"".join(_read_tree(tree, is_whole or number < last) for number, tree in enumerate(trees))
-
-
-def _read_tree(tree: bytes, is_whole: bool) -> bytes:
-    if not has_escapes(tree):
-        return tree
-    escaped = escape_everywhere(tree)
-    if b"\\(" in tree:
-        return escaped
-    balanced = (reading for reading in (tree, escaped) if find_events(reading).balance())
-    return next(balanced, tree if is_whole else escaped)

@@ -10,7 +10,6 @@ their places.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,16 +17,15 @@ import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.bracketed import read_bracketed
-from treegauge.io.diagnosis import TextPosition, error_at
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.io.diagnosis import error_at
+from treegauge.io.formats import BRACKET_OR_ATOM, PLACED
+from treegauge.io.sources import ReadOptions, Text, TextPosition
 from treegauge.io.writing import tree_lines
 from treegauge.trees.notation import carries_places, discbracket_line, place_words, restore_label, restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank, pick_origins
 
 _MOST_LINES = 1000  # a tree is searched for an error no further than this
-_BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
-_PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 
 
 def read_discbracket(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
@@ -151,13 +149,13 @@ def _wrong_word(lines: Sequence[bytes], number: int) -> tuple[int, int] | None:
     seen: set[bytes] = set()
     depth, previous, begin = 0, b"", (0, 0)
     for row, line in enumerate(lines):
-        for match in _BRACKET_OR_ATOM.finditer(line):
+        for match in BRACKET_OR_ATOM.finditer(line):
             token = match[0]
             if token == b"(" and not depth:
                 begin = row, match.start()
             depth += (token == b"(") - (token == b")")
             if token not in (b"(", b")") and previous != b"(" and not number:
-                placed = _PLACED.fullmatch(token)
+                placed = PLACED.fullmatch(token)
                 if placed is None or placed[1].lstrip(b"0") in seen:
                     return row, match.start()
                 seen.add(placed[1].lstrip(b"0"))
@@ -175,12 +173,7 @@ def discbracket_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
 
 
 def _checked_line(tree: Tree, number: int) -> Iterator[str]:
-    _refuse_changed_names(tree)
-    yield discbracket_line(tree)
-
-
-def _refuse_changed_names(tree: Tree) -> None:
-    """Refuse a tree with a label or word that would be read back as another."""
+    """The line of a tree; one with a label or word that would be read back as another is refused."""
     for node in tree.nodes():
         escaped = node.label.replace("(", "-LRB-").replace(")", "-RRB-")
         back = restore_label(escaped)
@@ -190,3 +183,4 @@ def _refuse_changed_names(tree: Tree) -> None:
         escaped = word.replace("(", "-LRB-").replace(")", "-RRB-")
         if restore_word(escaped) != word:
             raise WriteError(f"the word {word!r} would be read back as {restore_word(escaped)!r}.\n  Replace it.")
+    yield discbracket_line(tree)

@@ -20,28 +20,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
-from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at
+from treegauge.io.diagnosis import bad_bytes, error_at
 from treegauge.io.graphs import (
     ROOT,
     ROOT_LABEL,
     Graph,
     GraphNode,
-    LabelParts,
     NodeRow,
     Word,
     WordRow,
     broken_as_graph,
-    join_label,
-    parts_left_out,
     rows_of_tree,
-    split_label,
     treebanks_of,
 )
+from treegauge.io.label_parts import LabelParts, join_label, parts_left_out, split_label
 from treegauge.io.secondary import BadEdge, SecondaryEdge, TreeEdge, edges_of_tree
-from treegauge.io.sources import LeftOut, ReadOptions, Text
+from treegauge.io.sources import LeftOut, ReadOptions, Text, TextPosition
 from treegauge.io.writing import tree_lines
 from treegauge.tables import number_of
 from treegauge.trees.notation import restore_word
@@ -49,7 +46,7 @@ from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
 NO_ROOT = "%% no VROOT"
-_MOST_LABELS = 1 << 16
+_MOST_NAMES = 1 << 16
 _KEYWORDS = frozenset({b"#FORMAT", b"#BOT", b"#EOT", b"#BOS", b"#EOS"})
 _NODE = re.compile(rb"#(\d{3,9})")
 _COLUMN = re.compile(rb"[^ \t\n\r\v\f]+")
@@ -101,9 +98,9 @@ class _ExportScanner:
     def __init__(self, path: str, options: ReadOptions) -> None:
         self.path, self.options = path, options
         self.version: int | None = None
-        self.labels: dict[tuple[bytes, ...], str] = {}
-        self.left_out: dict[tuple[bytes, ...], LeftOut] = {}
-        self.words: dict[bytes, str] = {}
+        # Most words and labels come again and again.
+        self.word = lru_cache(_MOST_NAMES)(_word)
+        self.label = lru_cache(_MOST_NAMES)(partial(_label, options))
         self.number, self.line = 0, b""
         self.graph: Graph | None = None
         self.identity = b""  # the name of the sentence in its #BOS line
@@ -184,16 +181,15 @@ class _ExportScanner:
             parent = fields[width - 1].decode("utf-8", "replace")
             raise self._error(f"the parent {parent!r} is not a number", self._columns_advice(fields))
         try:
-            label_columns = tuple(fields[1 : width - 1])
-            label = self._label(label_columns)
-            word = self._word(fields[0])
+            label, left_out = self.label(*fields[1 : width - 1])
+            word = self.word(fields[0])
         except UnicodeDecodeError:
             raise self._bad_bytes() from None
         parent = fields[width - 1].decode("ascii")
         below: str | int = len(graph.words)
         if not (fields[0].startswith(b"#") and is_node_name(fields[0])):
             graph.words.append(Word(word, label, parent, self.number))
-            graph.left_out = graph.left_out.plus(self.left_out[label_columns])
+            graph.left_out = graph.left_out.plus(left_out)
         elif word[1:] in graph.nodes:
             raise self._error(f"node {word[1:]} occurs twice")
         else:
@@ -231,35 +227,23 @@ class _ExportScanner:
                 raise self._bad_bytes() from None
             yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, place)
 
-    def _word(self, column: bytes) -> str:
-        """The word that a column holds; most of them come again and again."""
-        word = self.words.get(column)
-        if word is None:
-            word = restore_word(column.decode("utf-8"))
-            if len(self.words) > _MOST_LABELS:
-                self.words.clear()
-            self.words[column] = word
-        return word
-
-    def _label(self, columns: tuple[bytes, ...]) -> str:
-        """The label made of the columns between word and parent; labels are stored, since most of them recur."""
-        label = self.labels.get(columns)
-        if label is None:
-            *lemma, tag, morphology, function = (column.decode("utf-8") for column in columns)
-            parts = LabelParts(tag, function, morphology, *lemma)
-            label = join_label(parts, self.options)
-            if len(self.labels) > _MOST_LABELS:
-                self.labels.clear()
-                self.left_out.clear()
-            self.labels[columns], self.left_out[columns] = label, parts_left_out([parts], self.options)
-        return label
-
     def _bad_bytes(self) -> InputError:
         problem, at, advice = bad_bytes(self.line) or ("these bytes are not text", 0, "")
         return error_at(EncodingError, problem, self.path, TextPosition(self.number, 0), self.line, at, advice)
 
     def _error(self, problem: str, advice: str = "", at: int = 0) -> InputError:
         return error_at(FormatError, problem, self.path, TextPosition(self.number, 0), self.line, at, advice)
+
+
+def _word(column: bytes) -> str:
+    return restore_word(column.decode("utf-8"))
+
+
+def _label(options: ReadOptions, *columns: bytes) -> tuple[str, LeftOut]:
+    """The label made of the columns between word and parent, and what it leaves out."""
+    *lemma, tag, morphology, function = (column.decode("utf-8") for column in columns)
+    parts = LabelParts(tag, function, morphology, *lemma)
+    return join_label(parts, options), parts_left_out([parts], options)
 
 
 _FIRST_NODE = 500

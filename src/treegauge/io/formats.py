@@ -10,14 +10,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from treegauge.errors import InputError, UnknownName
-from treegauge.io.diagnosis import is_comment
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.io.sources import ReadOptions, Text, is_comment
+from treegauge.tables import concise
 from treegauge.trees.treebank import Treebank
 
 Reader = Callable[[Text, ReadOptions], Iterator[Treebank | InputError]]
 Writer = Callable[[Iterable[Treebank]], Iterator[bytes]]
 
 
+@concise
 class Format(NamedTuple):
     """A file format: its name, a line of help, the suffixes that identify it, its reader and its writer.
 
@@ -43,55 +44,26 @@ def _later(name: str) -> Callable[..., Any]:
     return call
 
 
+def _both(module: str) -> tuple[Reader, Writer]:
+    """The reader and the writer of a format that has a module of its own."""
+    return _later(f"{module}.read_{module}"), _later(f"{module}.{module}_text")
+
+
+_BRACKETED = (".mrg", ".ptb", ".psd", ".prd", ".fid", ".tbf", ".parse", ".brackets", ".bracketed")
+_BY_LINE = _later("bracketed.read_bracketed"), _later("writing.one_line_text")
+_PLACES = "brackets whose words carry their places, (VP 0=Wen 2=kennt)"
+_SINICA = "lines of the Sinica Treebank, #1:1.[0] S(agent:NP(...)|...)# (reading only)"
+_VERSION_4 = "NEGRA export format, written as version 4 (with lemmas)"
 _TABLE = (
-    Format(
-        "bracketed",
-        "Penn Treebank brackets; written one tree per line",
-        (".mrg", ".ptb", ".psd", ".prd", ".fid", ".tbf", ".parse", ".brackets", ".bracketed"),
-        _later("bracketed.read_bracketed"),
-        _later("writing.one_line_text"),
-    ),
+    Format("bracketed", "Penn Treebank brackets; written one tree per line", _BRACKETED, *_BY_LINE),
     Format("pretty", "Penn Treebank brackets, written over several lines", writer=_later("writing.pretty_text")),
-    Format(
-        "export",
-        "NEGRA export format, written as version 3",
-        (".export", ".negra"),
-        _later("export.read_export"),
-        _later("export.export_text"),
-        "morphology",
-    ),
-    Format(
-        "export4",
-        "NEGRA export format, written as version 4 (with lemmas)",
-        writer=partial(_later("export.export_text"), version=4),
-        features=True,
-    ),
-    Format(
-        "tigerxml",
-        "TIGER-XML",
-        (".tigerxml", ".tiger", ".xml"),
-        _later("tigerxml.read_tigerxml"),
-        _later("tigerxml.tigerxml_text"),
-        True,
-    ),
-    Format(
-        "discbracket",
-        "brackets whose words carry their places, (VP 0=Wen 2=kennt)",
-        (".discbracket", ".dbr"),
-        _later("discbracket.read_discbracket"),
-        _later("discbracket.discbracket_text"),
-    ),
-    Format("alpino", "Alpino XML", (".alpino",), _later("alpino.read_alpino"), _later("alpino.alpino_text"), True),
-    Format(
-        "conll2000",
-        "columns word, tag, chunk of CoNLL-2000",
-        (".conll", ".conll2000", ".iob"),
-        _later("conll2000.read_conll2000"),
-        _later("conll2000.conll2000_text"),
-    ),
-    Format(
-        "sinica", "lines of the Sinica Treebank, #1:1.[0] S(agent:NP(...)|...)# (reading only)", (), _later("sinica.read_sinica")
-    ),
+    Format("export", "NEGRA export format, written as version 3", (".export", ".negra"), *_both("export"), "morphology"),
+    Format("export4", _VERSION_4, writer=partial(_later("export.export_text"), version=4), features=True),
+    Format("tigerxml", "TIGER-XML", (".tigerxml", ".tiger", ".xml"), *_both("tigerxml"), True),
+    Format("discbracket", _PLACES, (".discbracket", ".dbr"), *_both("discbracket")),
+    Format("alpino", "Alpino XML", (".alpino",), *_both("alpino"), True),
+    Format("conll2000", "columns word, tag, chunk of CoNLL-2000", (".conll", ".conll2000", ".iob"), *_both("conll2000")),
+    Format("sinica", _SINICA, (), _later("sinica.read_sinica")),
     Format(
         "jsonl", "JSON lines with a tree in a field (reading only)", (".jsonl", ".ndjson"), _later("json_lines.read_json_lines")
     ),
@@ -105,8 +77,8 @@ WRITABLE = tuple(known.name for known in _TABLE if known.writer is not None)
 
 _EXPORT_LINE = re.compile(rb"#(FORMAT|BOT|BOS)\b|%%")
 _ALPINO = re.compile(rb"<(alpino_ds|treebank|node)\b")
-_BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
-_PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
+BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
+PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 _LONGEST_LOOK = 1 << 14
 _SINICA_LINE = re.compile(rb"#\S*\[\d+\]\s")
 _JSON_LINE = re.compile(rb'\{\s*"')
@@ -178,11 +150,11 @@ def _has_places(head: bytes, options: ReadOptions) -> bool:
     lines = (line for line in head.split(b"\n") if not is_comment(line, options))
     places: list[bytes] = []
     depth, previous, has_words = 0, b"", False
-    for found in _BRACKET_OR_ATOM.finditer(b"\n".join(lines)):
+    for found in BRACKET_OR_ATOM.finditer(b"\n".join(lines)):
         token = found[0]
         depth += (token == b"(") - (token == b")")
         if token not in (b"(", b")") and previous != b"(":
-            placed = _PLACED.fullmatch(token)
+            placed = PLACED.fullmatch(token)
             if placed is None:
                 return False
             places.append(placed[1])

@@ -4,9 +4,6 @@ In these treebanks words outside of all constituents, above all punctuation, han
 of every tree. Children are put in the order of their first words. A constituent may have gaps. It is common practice on these
 treebanks to attach punctuation that hangs from the root to a constituent around it; since that changes the trees, it is an option
 (``attach_punctuation``).
-
-NEGRA and TIGER keep category, function, morphology and lemma apart, while a tree has one label. The parts are joined as in the
-SPMRL treebanks, ``NN-SB##lem=Haus|case=nom##``, and separated again on writing.
 """
 
 from __future__ import annotations
@@ -14,20 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
-from treegauge.io.diagnosis import TextPosition, error_at
+from treegauge.io.diagnosis import error_at
 from treegauge.io.secondary import BadEdge, SecondaryEdge, features_of_edges, is_function, with_features
-from treegauge.io.sources import LeftOut, ReadOptions, Text
+from treegauge.io.sources import LeftOut, ReadOptions, Text, TextPosition
 from treegauge.trees.columns import ColumnBuilder
-from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
-from treegauge.trees.notation import restore_label
+from treegauge.trees.discontinuous import PlacedWord, attachments, from_placed_words, is_punctuation, walk
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -317,141 +311,21 @@ def _root_of(graph: Graph) -> str:
     return ROOT if is_virtual else tops[0]
 
 
-def _is_loose_punctuation(word: Word, root: str) -> bool:
-    """Whether a word hangs from the root and is punctuation: it has a tag like ``$,``, or no letter or digit."""
-    return word.parent == root and (word.label.startswith("$") or not any(map(str.isalnum, word.word)))
-
-
 def _with_punctuation_attached(graph: Graph) -> Graph:
-    """The graph with loose punctuation attached to the lowest node that covers the words on both sides of it."""
+    """The graph with punctuation that hangs from the root attached to the lowest node that covers the words on both sides of it."""
     root = _root_of(graph)
-    loose = [_is_loose_punctuation(word, root) for word in graph.words]
-    fixed = [position for position, is_loose in enumerate(loose) if not is_loose]
     words = list(graph.words)
-    for left, right in pairwise(fixed):
-        if right - left > 1:
-            parent = _lowest_above_both(graph, left, right)
-            for position in range(left + 1, right):
-                words[position] = words[position]._replace(parent=parent)
-    return replace(graph, words=words)
 
-
-def _lowest_above_both(graph: Graph, left: int, right: int) -> str:
     def ancestors(position: int) -> Iterator[str]:
         name = graph.words[position].parent
         while name != ROOT:
             yield name
             name = graph.nodes[name].parent
+        yield ROOT
 
-    above_left = set(ancestors(left))
-    return next((name for name in ancestors(right) if name in above_left), ROOT)
-
-
-NONE = "--"
-_FEATURES = re.compile(r"(.*?)##(.+)##", re.DOTALL)
-_BLANK = re.compile(r"[\s\0]")
-_ENDING, _ESCAPED = re.compile(r"[|\0-\x20]|#(?=#|$)|%(?=[0-9A-F]{2})"), re.compile("%([0-9A-F]{2})")
-_BRACKET_TAGS = {"(": "-LRB-", ")": "-RRB-"}
-_EVERYTHING = ReadOptions(functions=True, features=True)
-
-
-class LabelParts(NamedTuple):
-    """The columns of an export file that make up a label; ``--`` stands for none."""
-
-    tag: str
-    function: str = NONE
-    morphology: str = NONE
-    lemma: str = NONE
-
-
-def canonical_label(label: str) -> str:
-    """A label as it is read from a bracketed file: a tag that is a single bracket gets its Penn Treebank name.
-
-    >>> canonical_label("("), canonical_label("$("), canonical_label("X-RRB-")
-    ('-LRB-', '$(', 'X)')
-    """
-    return _BRACKET_TAGS.get(label) or restore_label(label)
-
-
-def join_label(parts: LabelParts, options: ReadOptions) -> str:
-    """The label made of the parts that the options ask for.
-
-    >>> join_label(LabelParts("NN", "SB", "Nom.Sg", "Haus"), ReadOptions(features=True))
-    'NN-SB##lem=Haus|morph=Nom.Sg##'
-    """
-    label = "" if parts.tag == NONE else parts.tag
-    if options.functions and parts.function != NONE:
-        label += "-" + parts.function
-    if options.features:
-        features = [] if parts.lemma == NONE or options.features == "morphology" else [lemma_feature(parts.lemma)]
-        if parts.morphology != NONE:
-            features.append(parts.morphology if "=" in parts.morphology else "morph=" + parts.morphology)
-        label += f"##{'|'.join(features)}##" if features else ""
-    return canonical_label(label)
-
-
-def lemma_feature(lemma: str) -> str:
-    """The feature that holds a lemma, in which characters that end a feature or a label are written as ``%7C``.
-
-    >>> lemma_feature("ab|fahren"), lemma_feature("10%")
-    ('lem=ab%7Cfahren', 'lem=10%')
-    """
-    return "lem=" + _ENDING.sub(lambda found: f"%{ord(found[0]):02X}", lemma)
-
-
-def parts_left_out(parts: Iterable[LabelParts], options: ReadOptions) -> LeftOut:
-    """The numbers of lemmas and of morphological features that :func:`join_label` leaves out of labels."""
-    if options.features is True:
-        return LeftOut()
-    given = [(part.lemma != NONE, part.morphology != NONE and not options.features) for part in parts]
-    return LeftOut(lemmas=sum(lemma for lemma, _ in given), features=sum(morphology for _, morphology in given))
-
-
-@lru_cache(maxsize=1 << 14)
-def split_label(label: str, has_lemma: bool, has_blanks: bool = False) -> LabelParts:
-    """The parts of which :func:`join_label` makes this label; a label without such parts is a tag as a whole.
-
-    ``has_blanks``: parts may contain blanks, as in XML.
-
-    >>> split_label("NP-SBJ-1", has_lemma=False)
-    LabelParts(tag='NP', function='SBJ-1', morphology='--', lemma='--')
-    >>> split_label("-NONE-", has_lemma=False)
-    LabelParts(tag='-NONE-', function='--', morphology='--', lemma='--')
-    """
-    for parts in (_all_parts(label, has_lemma), LabelParts(label or NONE)):
-        has_forbidden = any(not part or ("\0" in part if has_blanks else _BLANK.search(part)) for part in parts)
-        if not has_forbidden and join_label(parts, _EVERYTHING) == label:
-            return parts
-    why = "'--' is not a label and a bracket is -LRB- or -RRB-"
-    why = why if has_blanks else f"blanks separate columns, {why}"
-    raise WriteError(f"the label {label!r} cannot be written in this format, where {why}.\n  Give the node another label.")
-
-
-def _all_parts(label: str, has_lemma: bool) -> LabelParts:
-    match = _FEATURES.fullmatch(label)
-    base, features = match.groups() if match else (label, NONE)
-    tag, _, function = base.partition("-")
-    lemma = NONE
-    if has_lemma and features.startswith("lem="):
-        lemma, _, features = features.removeprefix("lem=").partition("|")
-        lemma, features = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), lemma), features or NONE
-    morphology = features.removeprefix("morph=")
-    return LabelParts(tag, function or NONE, morphology if "=" not in morphology else features, lemma)
-
-
-def node_parts(label: str, *, is_root: bool) -> LabelParts:
-    """The category and function of a node's label, for formats in which nodes have no morphology and roots no function.
-
-    >>> node_parts("NP-SB", is_root=False), node_parts("NP-SB", is_root=True).tag
-    (LabelParts(tag='NP', function='SB', morphology='--', lemma='--'), 'NP-SB')
-    """
-    parts = split_label(label, has_lemma=False, has_blanks=True)
-    if parts.morphology == NONE and not (is_root and parts.function != NONE):
-        return parts
-    whole = LabelParts(label)
-    if join_label(whole, _EVERYTHING) != label:
-        raise WriteError(f"the label {label!r} cannot be written in this format.\n  Give the node another label.")
-    return whole
+    for position, parent in attachments([w.parent == root and is_punctuation(w.word, w.label) for w in words], ancestors):
+        words[position] = words[position]._replace(parent=parent)
+    return replace(graph, words=words)
 
 
 class WordRow(NamedTuple):

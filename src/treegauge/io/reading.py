@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
-from treegauge.errors import InputError, TreegaugeError, UsageError
+from treegauge.errors import InputError, TreegaugeError, UsageError, checked
 from treegauge.io.bracketed import bracketed_parts, small_files_part, treebank_of_texts
-from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
-from treegauge.io.diagnosis import TextPosition, first_error, read_escapes
+from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts, read_escapes
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
-from treegauge.io.sources import LeftOut, ReadOptions, Source, Text, find_sources
+from treegauge.io.sources import LeftOut, ReadKeywords, ReadOptions, Source, Text, TextPosition, find_sources
 from treegauge.presets.treebanks import TreebankStyle
 from treegauge.trees.notation import from_nltk, from_other, is_nltk_tree, is_other_tree
 from treegauge.trees.tree import Tree
@@ -25,8 +24,13 @@ Path = str | os.PathLike[str]
 _GROUP_BYTES = 1 << 20
 
 
-def read(path: object, options: ReadOptions = ReadOptions()) -> Treebank:
-    """All trees of a file, directory or glob as one treebank; or of any other value that :func:`as_treebank` takes."""
+@checked(ReadOptions)
+def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]) -> Treebank:
+    """All trees of a file, directory or glob as one treebank; or of any other value that :func:`as_treebank` takes.
+
+    The fields of :class:`ReadOptions` are keywords, too: ``read("wsj.mrg", encoding="latin-1")``.
+    """
+    options = replace(options, **reading)
     return read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)
 
 
@@ -34,8 +38,10 @@ def _sources(path: Path | Source) -> list[Source]:
     return [path] if isinstance(path, Source) else find_sources(path)
 
 
-def stream(path: Path | Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank]:
-    """The trees of a file, directory or glob, block by block, in constant memory."""
+@checked(ReadOptions)
+def stream(path: Path | Source, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]) -> Iterator[Treebank]:
+    """The trees of a file, directory or glob, block by block, in constant memory; options as of :func:`read`."""
+    options = replace(options, **reading)
     for source in _sources(path):
         text = Text(source, options)
         yield from _blocks_or_error(detect_format(text, options), text, options)
@@ -56,11 +62,9 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
     >>> holds_gaps("(S (NP (N rain)))")
     False
     """
-    if isinstance(value, Treebank):
+    if isinstance(value, Treebank | Tree):
         return not value.is_continuous
-    if isinstance(value, Tree):
-        return not value.is_continuous
-    if isinstance(value, os.PathLike) or (isinstance(value, str) and not value.lstrip().startswith("(")):
+    if isinstance(value, os.PathLike) or (isinstance(value, str) and not _is_bracketed(value)):
         sources = find_sources(cast("Path", value))
         return any(source.name != "-" and _source_holds_gaps(source, options) for source in sources)
     if isinstance(value, list | tuple):
@@ -77,21 +81,25 @@ def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
     return any(not block.is_continuous for block in _blocks_or_error(found, text, options))
 
 
-def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank:
+@checked(ReadOptions)
+def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]) -> Treebank:
     """A Treebank made of any value that holds trees.
 
     The value is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree, an ``nltk.Tree`` or a
     tree of another library; or an iterable of such trees, of strings (each the bracketed text of one sentence, blank for an empty
     parse) or of path objects. Trees of other libraries have ``label`` and ``children``, as stanza's, or are bracketed text as
-    ``str``. Unless ``options.on_error`` is ``stop``, None or a string that is not a tree becomes a sentence without a parse.
+    ``str``. Options are those of :func:`read`. Unless ``on_error`` is ``stop``, None or a string that is not a tree becomes a
+    sentence without a parse.
 
     >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
     (<Treebank of 2 trees, 1 token, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
     """
     if isinstance(value, Treebank):
         return value
-    if isinstance(value, str) and value.lstrip().startswith("("):
-        return _styled(_from_string(value, options), options)
+    options = replace(options, **reading) if reading else options
+    if isinstance(value, str) and _is_bracketed(value):
+        bank = read_sources([Source("<string>", _utf8(value))], _string_options(options))
+        return _styled(_place_numbered_words(bank, options), options)
     if isinstance(value, str | os.PathLike):
         return read_sources(find_sources(cast("Path", value)), options)
     if _is_tree(value):
@@ -102,10 +110,6 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank
             return read_sources([source for item in items for source in find_sources(item)], options)
         return _styled(_from_items(items, options), options)
     raise UsageError(f"expected a treebank, a path, trees or bracketed text, not {type(value).__name__}")
-
-
-def _from_string(text: str, options: ReadOptions) -> Treebank:
-    return _place_numbered_words(read_sources([Source("<string>", _utf8(text))], _string_options(options)), options)
 
 
 def _is_tree(value: object) -> bool:
@@ -144,12 +148,11 @@ def _from_texts(texts: list[str], options: ReadOptions) -> Treebank:
     named = [text for text in texts if text.strip()]
     if any(not _is_bracketed(text) for text in named) and all(os.path.exists(text) for text in named):
         raise _not_bracketed(texts)
-    if options.on_error != "stop":
-        return _place_numbered_words(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
     try:
         return _place_numbered_words(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
     except (InputError, UnicodeEncodeError):
-        _raise_first_problem(texts, options)
+        if options.on_error == "stop":
+            _raise_first_problem(texts, options)
         raise
 
 
@@ -164,6 +167,8 @@ def _not_bracketed(texts: list[str]) -> UsageError:
 
 def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
     """Raise the problem of the first string that is not a tree; reading the whole list reports them in the order of its checks."""
+    from treegauge.io.diagnosis import first_error
+
     for number, text in enumerate(texts, start=1):
         if text.strip() and not _is_bracketed(text):
             raise _not_bracketed(texts)

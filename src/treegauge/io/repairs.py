@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.io.bracketed_columns import find_events
-from treegauge.io.diagnosis import TextPosition, bad_bytes, escape_everywhere, first_error, is_comment, read_escapes
-from treegauge.io.sources import ReadOptions
+from treegauge.io.bracketed_columns import escape_everywhere, find_events, read_escapes
+from treegauge.io.diagnosis import bad_bytes, first_error
+from treegauge.io.sources import ReadOptions, TextPosition, is_comment
 from treegauge.trees.treebank import Problem
 
 REPAIRS = ("code-fence", "numbering", "prose", "square-brackets", "closing-added", "closing-removed")

@@ -6,6 +6,8 @@ between a bracket and its label, a zero byte) is left to the NumPy reader.
 Labels and words have a table each, four arrays: a row of ``slots`` is a key and a number plus one (0: free); ``starts`` has the
 beginning of the bytes of each number in ``pool`` (the next entry is their end); and the pool's eights, the eight bytes from each
 byte on as a number. A string of one to seven bytes is its own key; the key of any other is a hash, and then the bytes are compared.
+
+Places in the text are unsigned: Numba would ask at each access whether a signed one is negative, which takes a seventh of the time.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ _ATOM, _BLANK, _OPEN, _CLOSE, _ZERO = range(5)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _REHASH = np.uint64(0xD6E8FEB86659FD93)
 _LONG = np.uint64(0xFFFFFFFFFFFFFF00)
-_7, _29, _31, _32, _48, _56 = map(np.uint64, (7, 29, 31, 32, 48, 56))
+_7, _8, _29, _31, _32, _48, _56 = map(np.uint64, (7, 8, 29, 31, 32, 48, 56))
 _NOTHING, _ONE = np.uint64(0), np.uint64(1)
 _01S, _21S, _28S, _80S, _FES = (np.uint64(byte * 0x0101010101010101) for byte in (0x01, 0x21, 0x28, 0x80, 0xFE))
 
 
 @scoring_inline
-def _atom(text: Array, eights: Array, begin: int, kinds: Array) -> Any:
+def _atom(text: Array, eights: Array, begin: Any, kinds: Array) -> Any:
     """The end and the key of the atom that begins at a byte."""
     place = begin
     mixed = _NOTHING
@@ -40,15 +42,15 @@ def _atom(text: Array, eights: Array, begin: int, kinds: Array) -> Any:
         if ends == _NOTHING:
             mixed = (mixed ^ word) * _MIX
             mixed ^= mixed >> _29
-            place += 8
+            place += _8
             continue
         before = (ends & (~ends + _ONE)) >> _7  # the lowest bit of the byte that ends the atom
         below = before - _ONE
-        count = np.int64(((below & _01S) * _01S) >> _56)
+        count = ((below & _01S) * _01S) >> _56
         if kinds[text[place + count]] == _ATOM:
             break  # a control character, which does not end an atom
         place += count
-        if place - begin < 8:
+        if place - begin < _8:
             return place, word & below
         return place, _long_key(mixed, word & below, place - begin)
     # Near the end of the text, or at a control character.
@@ -57,20 +59,20 @@ def _atom(text: Array, eights: Array, begin: int, kinds: Array) -> Any:
     shift = 0
     while place < len(text) and kinds[text[place]] == _ATOM:
         rest |= np.uint64(text[place]) << np.uint64(shift)
-        place += 1
+        place += _ONE
         shift += 8
         if shift == 64:
             mixed = (mixed ^ rest) * _MIX
             mixed ^= mixed >> _29
             rest = _NOTHING
             shift = 0
-    return place, rest if place - begin < 8 else _long_key(mixed, rest, place - begin)
+    return place, rest if place - begin < _8 else _long_key(mixed, rest, place - begin)
 
 
 @scoring_inline
 def _long_key(mixed: Any, rest: Any, size: Any) -> Any:
     """The key of more than seven bytes: a hash whose lowest byte is zero, which that of a shorter atom never is."""
-    mixed = (mixed ^ rest ^ (np.uint64(size) << _48)) * _MIX
+    mixed = (mixed ^ rest ^ (size << _48)) * _MIX
     mixed ^= mixed >> _32
     return (mixed * _REHASH) & _LONG
 
@@ -159,7 +161,8 @@ def scan(
     labels_before = n_labels
     n_nodes = n_words = n_trees = first_node = first_word = 0
     current = -1  # the innermost open node, counted from the tree's first
-    depth = used = nested = loose = place = 0
+    depth = used = nested = loose = 0
+    place = _NOTHING
     line = tree_line = first_line
     last_event: Any = 0  # 1: a bracket without a label; 2: a word right after such a bracket; 0: anything else
     while place < len(text):
@@ -167,21 +170,21 @@ def scan(
         kind = kinds[byte]
         if kind == _BLANK:
             line += byte == 10
-            place += 1
+            place += _ONE
         elif kind == _OPEN:
             if last_event == 2 or n_nodes == nodes.shape[1]:
                 return 1  # ( NP (...: a blank between a bracket and its label
             if depth == 0:
                 first_node, first_word, tree_line = n_nodes, n_words, line
                 labels_before = n_labels
-            elif place > 0 and text[place - 1] == 10:
+            elif place > _NOTHING and text[place - _ONE] == 10:
                 nested = 1
-            begin = place + 1
+            begin = place + _ONE
             place, key = _atom(text, eights, begin, kinds)
             if place == len(text):  # perhaps the text continues within the label, as below within a word
                 depth += 1
                 break
-            number = _number(text, eights, begin, place, key, seed, labels, n_labels)
+            number = _number(text, eights, np.int64(begin), np.int64(place), key, seed, labels, n_labels)
             if number < 0:
                 return 2
             n_labels += number == n_labels
@@ -189,7 +192,7 @@ def scan(
             nodes[1, n_nodes] = n_words - first_word
             nodes[3, n_nodes] = current
             is_bare = begin == place
-            begin = place + 1
+            begin = place + _ONE
             if (  # a tag with its word, as most brackets are, is read at once
                 not is_bare
                 and depth > 0
@@ -201,12 +204,12 @@ def scan(
                 end, key = _atom(text, eights, begin, kinds)
                 if end < len(text) and text[end] == 41:
                     row = n_words - first_word
-                    waiting[0, row], waiting[1, row], waiting[2, row] = key, np.uint64(begin), np.uint64(end)
+                    waiting[0, row], waiting[1, row], waiting[2, row] = key, begin, end
                     tokens[1, n_words], tokens[2, n_words] = number, n_nodes - first_node
                     n_words += 1
                     nodes[2, n_nodes] = n_words - first_word
                     n_nodes += 1
-                    place = end + 1
+                    place = end + _ONE
                     last_event = 0
                     continue
             current = n_nodes - first_node
@@ -216,7 +219,7 @@ def scan(
         elif kind == _CLOSE:
             if depth == 0:
                 return 1
-            if kinds[text[place - 1]] == _BLANK:
+            if kinds[text[place - _ONE]] == _BLANK:
                 loose = 1
             row = first_node + current
             n_here = n_words - first_word
@@ -225,7 +228,7 @@ def scan(
                 tokens[1, n_words - 1] = nodes[0, row]
             current = nodes[3, row]
             depth -= 1
-            place += 1
+            place += _ONE
             last_event = 0
             if depth == 0:
                 n_distinct = _number_words(text, eights, waiting, n_here, seed, words, n_distinct, tokens, first_word)
@@ -233,7 +236,7 @@ def scan(
                     return 2
                 trees[0, n_trees], trees[1, n_trees], trees[2, n_trees] = n_nodes - first_node, n_here, tree_line
                 n_trees += 1
-                used = place
+                used = np.int64(place)
         elif kind == _ZERO or depth == 0 or last_event == 2 or n_words == tokens.shape[1]:
             return 1
         else:
@@ -242,7 +245,7 @@ def scan(
             if place == len(text):
                 break
             row = n_words - first_word
-            waiting[0, row], waiting[1, row], waiting[2, row] = key, np.uint64(begin), np.uint64(place)
+            waiting[0, row], waiting[1, row], waiting[2, row] = key, begin, place
             tokens[1, n_words] = -1
             tokens[2, n_words] = current
             n_words += 1

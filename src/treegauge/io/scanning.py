@@ -59,10 +59,13 @@ class _Table:
 
     def add(self, new: list[bytes]) -> None:
         """Number new strings among the names."""
-        numbers = self._known.of_all(new)
-        self._is_same &= isinstance(numbers, range) and numbers.start == self._count
-        self._numbers[self._count : self._count + len(new)] = numbers
-        self._count += len(new)
+        first, self._count = self._count, self._count + len(new)
+        self._is_same &= first == len(self._known)
+        if self._is_same:
+            self._known.strings += new
+            self._numbers[first : self._count] = np.arange(first, self._count)
+        else:
+            self._numbers[first : self._count] = [*map(self._known.numbers.__getitem__, new)]
 
     def renumber(self, column: Int32) -> Int32:
         """A column with the names' numbers."""
@@ -77,12 +80,13 @@ class CompiledScanner:
         self._numbers = names.label_numbers, names.word_numbers
         self.is_loose = False
         """Whether a blank stands before a closing bracket of the last text."""
-        self._reset(1 << 18)
+        self._waiting = np.empty((4, 0), np.uint64)
+        self._reset(1 << 17)
 
     def _reset(self, size: int) -> None:
-        """Begin with empty tables for so many strings."""
+        """Begin with empty tables for this number of words, and a 64th of it labels."""
         self._size = size
-        self._labels, self._words = (_Table(size, known) for known in self._numbers)
+        self._labels, self._words = (_Table(n, known) for n, known in zip((size >> 6, size), self._numbers, strict=True))
         self._state = np.zeros(11, np.int64)
 
     def scan(
@@ -97,10 +101,11 @@ class CompiledScanner:
         if 3 * most > len(text) + _FEW:  # mostly brackets without labels, not worth tables for so many names
             return None
         nodes, tokens, trees = np.empty((4, most), np.int32), np.empty((3, most), np.int32), np.empty((3, most), np.int64)
-        columns, waiting, state = (nodes, tokens, trees), np.empty((4, most), np.uint64), self._state
-        failed = scan(
-            data, _eights(data), first_line, _KINDS, _SEED, columns, self._labels.arrays, self._words.arrays, waiting, state
-        )
+        columns, state = (nodes, tokens, trees), self._state
+        if self._waiting.shape[1] < most:
+            self._waiting = np.empty((4, 2 * most), np.uint64)
+        tables = self._labels.arrays, self._words.arrays, self._waiting
+        failed = scan(data, _eights(data), first_line, _KINDS, _SEED, columns, *tables, state)
         if failed == _FULL:
             self._reset(4 * self._size)
             return self.scan(text, path, first_line, is_last=is_last, may_nest=may_nest, utf8=utf8)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from treegauge.errors import WriteError
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.trees.tree import Tree, rebuild_whole
 
 _OWN = re.compile(r"(##|\|)((?:id=\d{1,9}|sec=[^\s|#]+:\d{1,9})(?:\|sec=[^\s|#]+:\d{1,9})*)##\Z")
 _FUNCTION = re.compile(r"[^\s|#\0]+")
@@ -144,12 +144,7 @@ def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
                 )
             edges.append(TreeEdge(row, function, numbered[number]))
 
-    def make(node: Tree, children: list[Child]) -> list[Child]:
-        return [Tree(_label_without_edges(node.label, wanted), children)]
-
-    bare = rebuild(tree, make)
-    assert bare is not None
-    return bare, edges
+    return rebuild_whole(tree, lambda node, children: [Tree(_label_without_edges(node.label, wanted), children)]), edges
 
 
 def _label_without_edges(label: str, wanted: set[int]) -> str:

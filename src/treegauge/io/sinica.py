@@ -14,10 +14,10 @@ from itertools import islice
 
 import numpy as np
 
-from treegauge.errors import EncodingError, FormatError, InputError
-from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at
-from treegauge.io.graphs import NONE, LabelParts, join_label
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.errors import FormatError, InputError
+from treegauge.io.diagnosis import encoding_error, error_at
+from treegauge.io.label_parts import NONE, LabelParts, join_label
+from treegauge.io.sources import ReadOptions, Text, TextPosition
 from treegauge.trees.tree import Tree, from_flat
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -51,8 +51,8 @@ def read_sinica(text: Text, options: ReadOptions) -> Iterator[Treebank | InputEr
 
 def _tree_of_line(line: bytes, path: str, number: int, options: ReadOptions) -> tuple[str, Tree]:
     """The identifier and the tree of a line."""
-    if (fault := bad_bytes(line)) is not None:
-        raise error_at(EncodingError, fault[0], path, TextPosition(number, 0), line, fault[1], fault[2])
+    if (error := encoding_error(line, path, TextPosition(number, 0))) is not None:
+        raise error
     text = line.decode("utf-8")
     found = _LINE.fullmatch(text)
     if found is None:

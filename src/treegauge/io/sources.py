@@ -15,13 +15,14 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from itertools import chain
-from typing import Any, BinaryIO, Literal, NamedTuple, cast
+from typing import Any, BinaryIO, Literal, NamedTuple, TypedDict, cast
 
-from treegauge.errors import EncodingError, FileNote, FormatError, InputError, UnknownName, UsageError
+from treegauge.errors import EncodingError, FileNote, FormatError, InputError, UnknownName, UsageError, refusing_unreadable
 from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
+from treegauge.tables import concise
 
 ON_ERROR = ("parse-fails", "stop", "repair", "skip", "close")
 _BOMB_BYTES, _BOMB_RATIO = 1 << 20, 100
@@ -107,6 +108,25 @@ TREEBANK_SUFFIXES = {
 }
 
 
+class TextPosition(NamedTuple):
+    """A position in a text: the line, counted from 1, and the number of characters before it on that line."""
+
+    line: int
+    characters: int
+
+    @property
+    def begins_line(self) -> bool:
+        return self.characters == 0
+
+    def after(self, text: bytes, end: int | None = None) -> TextPosition:
+        """The position at the end of a text that begins here, or at the end of its first ``end`` bytes."""
+        import numpy as np  # bytes.count takes ten times as long
+
+        newlines = int(np.count_nonzero(np.frombuffer(text, np.uint8)[:end] == ord("\n")))
+        rest = len(text[text.rfind(b"\n", 0, end) + 1 : end].decode("utf-8", "replace"))
+        return TextPosition(self.line + newlines, rest if newlines else self.characters + rest)
+
+
 class LeftOut(NamedTuple):
     """The numbers of what trees leave out: secondary edges, nodes without words, lemmas and morphological features.
 
@@ -134,11 +154,11 @@ class Source:
     """
 
     name: str
-    data: bytes | None = None
-    on_read: Callable[[int], None] | None = None
+    data: bytes | None = field(default=None, repr=False)
+    on_read: Callable[[int], None] | None = field(default=None, repr=False)
     stored: str = ""
-    on_left_out: Callable[[LeftOut], None] | None = None
-    on_note: Callable[[str, str], None] | None = None
+    on_left_out: Callable[[LeftOut], None] | None = field(default=None, repr=False)
+    on_note: Callable[[str, str], None] | None = field(default=None, repr=False)
 
     def note(self, what: str, place: str = "") -> None:
         """Tell the user something about this file, or about a place in it."""
@@ -220,16 +240,15 @@ def _standard_input() -> BinaryIO:
 
 
 def _open(path: str) -> BinaryIO:
-    try:
-        return _patient(open(path, "rb"))
-    except FileNotFoundError:
-        raise InputError("no such file", path=path, advice=_similar_names(path)) from None
-    except IsADirectoryError:
-        raise InputError("is a directory, not a file", path=path) from None
-    except PermissionError:
-        raise InputError("may not be read: permission denied", path=path) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
+    with refusing_unreadable(path):
+        try:
+            return _patient(open(path, "rb"))
+        except FileNotFoundError:
+            raise InputError("no such file", path=path, advice=_similar_names(path)) from None
+        except IsADirectoryError:
+            raise InputError("is a directory, not a file", path=path) from None
+        except PermissionError:
+            raise InputError("may not be read: permission denied", path=path) from None
 
 
 def _similar_names(path: str) -> str:
@@ -313,6 +332,23 @@ def _treebank_files(folder: str) -> Iterator[str]:
 AUTO = "auto"
 
 
+class ReadKeywords(TypedDict, total=False):
+    """The fields of :class:`ReadOptions` as keywords of a call, for type checkers."""
+
+    format: str
+    encoding: str
+    lines: bool
+    comment: str
+    functions: bool
+    features: bool | str
+    attach_punctuation: bool
+    on_error: str
+    field: str
+    secondary: bool
+    treebank: str
+
+
+@concise
 @dataclass(frozen=True)
 class ReadOptions:
     """Options for reading a treebank.
@@ -355,9 +391,11 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERROR:
-            raise UnknownName("on_error policy", self.on_error, ON_ERROR)
+            raise UnknownName("value of on_error", self.on_error, ON_ERROR)
         if self.treebank and self.treebank not in TREEBANKS:
             raise UnknownName("treebank", self.treebank, TREEBANKS)
+        if self.comment.encode("utf-8", "replace").decode() != self.comment:
+            raise UsageError(f"comment={self.comment!a} is not text")
         if self.treebank and not self.comment:
             object.__setattr__(self, "comment", TREEBANKS[self.treebank].comment)
 
@@ -509,11 +547,9 @@ def _encoding_of_other(beginning: bytes) -> str:
 
 
 def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    try:
+    with refusing_unreadable(name):
         while chunk := stream.read(CHUNK_BYTES):
             yield chunk
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=name) from None
 
 
 def _is_utf8(encoding: str) -> bool:
@@ -549,8 +585,8 @@ def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str, line: int = 1) -
             if isinstance(error, UnicodeDecodeError):
                 where += error.object[: error.start].decode(encoding, "replace").count("\n")
                 why = f"byte 0x{error.object[error.start]:02x}, {error.reason}"
-            advice = "Give another encoding: encoding=..."
-            raise EncodingError(f"this is not {encoding}: {why}", path=name, line=where, advice=advice) from None
+            advice = 'Give another encoding, for example encoding="latin-1".'
+            raise EncodingError(f'encoding="{encoding}" does not fit: {why}', path=name, line=where, advice=advice) from None
         line += text.count("\n")
         is_first = is_first and not text
         yield recoded
@@ -581,3 +617,9 @@ def _with_last(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
             yield previous, False
         previous = chunk
     yield previous, True
+
+
+def is_comment(line: bytes, options: ReadOptions) -> bool:
+    """Whether a line is a comment, to be left out."""
+    comment = options.comment.strip().encode()
+    return bool(comment) and line.lstrip(b" \t\r\v\f").startswith(comment)

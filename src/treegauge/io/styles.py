@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.io.bracketed_columns import Events, nesting_of, stable_order, tree_columns
-from treegauge.io.graphs import lemma_feature
+from treegauge.io.label_parts import lemma_feature
 from treegauge.io.secondary import with_features
 from treegauge.io.sources import LeftOut, ReadOptions
 from treegauge.presets.treebanks import NO_WORD, TreebankStyle

@@ -11,25 +11,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from treegauge.errors import FormatError, InputError, WriteError
-from treegauge.io.graphs import (
-    NONE,
-    ROOT,
-    ROOT_LABEL,
-    Graph,
-    GraphNode,
-    LabelParts,
-    Word,
-    WordRow,
-    join_label,
-    node_parts,
-    parts_left_out,
-    rows_of_tree,
-    split_label,
-)
+from treegauge.io.graphs import ROOT, ROOT_LABEL, Graph, GraphNode, Word, WordRow, rows_of_tree
+from treegauge.io.label_parts import NONE, LabelParts, join_label, node_parts, parts_left_out, split_label
 from treegauge.io.secondary import BadEdge, SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import tree_lines
-from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
+from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks, morphology_of
 from treegauge.trees.notation import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -107,21 +94,25 @@ class _TigerSentence:
         return graph
 
 
-class _Handler(XmlHandler[Graph]):
+class _Handler(XmlHandler):
     """Collects sentences from the events of the XML parser."""
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
-        super().__init__(text)
-        self.options = options
+        super().__init__(text, options)
         self.sentence: _TigerSentence | None = None
         self.root = ""
         self.is_tiger = self.is_empty = False
+
+    def begin(self, line: int) -> None:
+        super().begin(line)
+        self.parser.ProcessingInstructionHandler = self.instruction
 
     def missing(self) -> str:
         is_treebank = self.is_tiger or (self.is_empty and self.root == "corpus")
         return "" if is_treebank else f"this XML is not a treebank: <{self.root}> holds neither TIGER-XML nor Alpino XML"
 
     def instruction(self, target: str, data: str) -> None:
+        """Handle a processing instruction ``<?target data?>``."""
         if self.sentence is not None and f"{target} {data}" == NO_ROOT:
             self.sentence.has_root = False
 
@@ -162,8 +153,7 @@ class _Handler(XmlHandler[Graph]):
         word = attributes.get("word", "")
         if not word:
             self._fault(sentence, f"word {name} has no text (attribute word)")
-        features = "|".join(f"{k}={v}" for k, v in attributes.items() if k not in _NOT_FEATURES and v not in ("", NONE))
-        morphology = features or attributes.get("morph") or NONE
+        morphology = morphology_of(attributes, _NOT_FEATURES) or attributes.get("morph") or NONE
         parts = LabelParts(attributes.get("pos") or NONE, NONE, morphology, attributes.get("lemma") or NONE)
         sentence.words[name] = _TigerItem(word, parts, self.line, self.column)
         sentence.element = name
@@ -209,8 +199,7 @@ class _Handler(XmlHandler[Graph]):
     def _fault(self, sentence: _TigerSentence, problem: str, edge: _TigerEdge | None = None) -> None:
         """Note a problem with the element that is being read, or with an edge."""
         sentence.has_errors = True
-        line, column = (self.line, self.column) if edge is None else (edge.line, edge.column)
-        self.found.append(FormatError(f"sentence {sentence.name}: {problem}", path=self.path, line=line, column=column))
+        self.report(sentence.name, problem, *((edge.line, edge.column) if edge is not None else ()))
 
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<corpus id="treegauge">\n<body>\n'

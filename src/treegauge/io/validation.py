@@ -19,7 +19,8 @@ from treegauge.io.secondary import lost_edges
 from treegauge.io.sources import LeftOut, ReadOptions, Source
 from treegauge.presets.treebanks import TRACES
 from treegauge.tables import number_of
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.trees.columns import Int64, sum_within
+from treegauge.trees.treebank import Treebank
 
 
 class Remark(NamedTuple):
@@ -29,21 +30,16 @@ class Remark(NamedTuple):
     text: str
 
 
-def remarks_on(bank: Treebank) -> list[Remark]:
-    """The remarks on the trees of a block, in their order.
+def remarks_on(bank: Treebank, most: int) -> tuple[list[Remark], int]:
+    """The remarks on the first ``most`` trees that have one of a kind, in order, and the number of all remarks.
 
-    >>> remarks_on(Treebank.parse("() (NP the (N cat)) (S (NP) (V go))"))
-    [Remark(place='tree 1', text='empty parse'), Remark(place='tree 2', text='1 word without a tag'), \
-Remark(place='tree 3', text='1 node without words')]
+    >>> remarks_on(Treebank.parse("() (NP the (N cat)) (S (NP) (V go))"), 2)
+    ([Remark(place='tree 1', text='empty parse'), Remark(place='tree 2', text='1 word without a tag'), \
+Remark(place='tree 3', text='1 node without words')], 3)
     """
-    return _first_remarks(bank, len(bank))[0]
-
-
-def _first_remarks(bank: Treebank, most: int) -> tuple[list[Remark], int]:
-    """The remarks on the first ``most`` trees that have one of a kind, in order, and the number of all remarks."""
     n_tokens = np.diff(bank.token_offset)
-    bare = _per_tree(bank.tag < 0, bank.token_offset)
-    empty = _per_tree(bank.start == bank.end, bank.node_offset)
+    bare = sum_within(bank.tag < 0, bank.token_offset)
+    empty = sum_within(bank.start == bank.end, bank.node_offset)
     crowded = _trees_on_line(bank)
     lost = _lost_edges(bank)
     kinds: list[tuple[Int64, Callable[[int], str]]] = [
@@ -64,12 +60,6 @@ def _lost_edges(bank: Treebank) -> list[tuple[int, str]]:
     trees = sorted({bank.tree_of_row(int(row)) for row in rows})
     lost = [(index, lost_edges(node.label for node in bank[index].nodes())) for index in trees]
     return [(index, f"{number_of(n, 'secondary edge')} from a missing node") for index, n in lost if n]
-
-
-def _per_tree(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], offset: Int64) -> Int64:
-    """The number of selected rows in each tree."""
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask)])
-    return np.diff(before[offset])
 
 
 def _trees_on_line(bank: Treebank) -> Int64:
@@ -133,7 +123,7 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
             report.n_words += item.n_tokens
             report.n_traces += int(np.isin(item.tag, [number for number, tag in enumerate(item.labels) if tag in TRACES]).sum())
             report.n_with_gaps += 0 if item.is_continuous else sum(item.has_gaps(index) for index in range(len(item)))
-            remarks, n_remarks = _first_remarks(item, most - len(report.remarks))
+            remarks, n_remarks = remarks_on(item, most - len(report.remarks))
             report.n_remarks += n_remarks
             report.remarks += remarks[: most - len(report.remarks)]
     if left_out.nodes:

@@ -6,16 +6,18 @@ back the same trees; a tree for which it would not is refused.
 
 from __future__ import annotations
 
+import glob
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from treegauge.errors import InputError, UsageError, WriteError
+from treegauge.errors import FileNote, InputError, UsageError, WriteError, checked, refusing_unwritable
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
 from treegauge.io.sources import COMPRESSED, Source, compressed_file, find_sources, problem_with_name
@@ -28,28 +30,29 @@ NOT_TEXT = "a label or word is not text: it contains half of a surrogate pair"
 
 
 def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
-    """Write chunks of bytes to a file, compressed by its suffix, or to standard output if the path is ``-``."""
+    """Write chunks of bytes to a file, compressed by its suffix, or to standard output if the path is ``-``.
+
+    If the reader of a pipe goes away, no more chunks are taken, so that a command ends soon, but with its own exit code.
+    """
     name = os.fspath(path)
     if name == "-":
-        _write_standard_output(chunks)
+        with suppress(BrokenPipeError):
+            write_standard_output(chunks)
         return
-    try:
-        with _whole_file(name) as raw:
-            suffix = os.path.splitext(name)[1].lower()
-            with compressed_file(raw, suffix, "wb") if suffix in COMPRESSED else nullcontext(raw) as stream:
-                stream.writelines(chunks)
-    except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
+    suffix = os.path.splitext(name)[1].lower()
+    with (
+        refusing_unwritable(name),
+        _whole_file(name) as raw,
+        compressed_file(raw, suffix, "wb") if suffix in COMPRESSED else nullcontext(raw) as stream,
+    ):
+        stream.writelines(chunks)
 
 
 def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
     """Write bytes to a file uncompressed, whatever its suffix."""
     name = os.fspath(path)
-    try:
-        with _whole_file(name) as raw:
-            raw.write(content)
-    except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
+    with refusing_unwritable(name), _whole_file(name) as raw:
+        raw.write(content)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -63,14 +66,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
         return
     partial = _partial_name(target)
-    try:
+    with refusing_unwritable(name):
         open(partial, "xb").close()
         os.unlink(partial)
-    except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
 
 
-def _write_standard_output(chunks: Iterable[bytes]) -> None:
+def write_standard_output(chunks: Iterable[bytes]) -> None:
+    """Write chunks of bytes to standard output; BrokenPipeError if the reader of a pipe goes away."""
     sys.stdout.flush()
     stream: BinaryIO | None = getattr(sys.stdout, "buffer", None)
     for chunk in chunks:
@@ -106,6 +108,10 @@ def _partial_name(target: str) -> str:
 def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
     """A temporary path beside a file, with the same suffix; unless an error is raised, it replaces the file at the end."""
     target = os.path.realpath(path)
+    folder, base = os.path.split(target)
+    for left in glob.glob(f".????????.part.{glob.escape(base[-100:])}", root_dir=folder):
+        what = "part of a file, left by a run that was killed; delete it unless another run is writing it"
+        warnings.warn(FileNote(os.path.join(folder, left), what), stacklevel=2)
     partial = _partial_name(target)
     try:
         yield partial
@@ -118,6 +124,7 @@ def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
         raise
 
 
+@checked()
 def write(trees: object, path: str | os.PathLike[str], to: str = "auto") -> None:
     """Write trees (any value that :func:`~treegauge.io.reading.as_treebank` accepts) to a file, or to standard output for ``-``.
 
@@ -265,9 +272,13 @@ class _Stems(NamedTuple):
 
 
 def _stems(bank: Treebank) -> _Stems:
-    labels = _texts(bank, bank.labels, bank.label, bank.node_offset, _label_text)
-    words = _texts(bank, bank.vocabulary, bank.word, bank.token_offset, _word_text)
-    texts = [*labels, *words]
+    labels = _texts(
+        bank, bank.labels, bank.label, bank.node_offset, lambda label: _exactly(label, escape_label(label), restore_label)
+    )
+    words = _texts(
+        bank, bank.vocabulary, bank.word, bank.token_offset, lambda word: _exactly(word, escape_word(word), restore_word)
+    )
+    texts = [*(b"(" + label for label in labels), *words]
     size = np.array([len(text) for text in texts], dtype=np.int64)
     return _Stems(np.frombuffer(b"".join(texts), dtype=np.uint8), np.cumsum(size) - size, size)
 
@@ -282,14 +293,6 @@ def _texts(bank: Treebank, names: tuple[str, ...], column: Int32, offset: Int64,
             row = int(np.flatnonzero(column == number)[0])
             raise refusal(bank, int(np.searchsorted(offset, row, side="right")) - 1, str(error)) from None
     return texts
-
-
-def _label_text(label: str) -> bytes:
-    return b"(" + _exactly(label, escape_label(label), restore_label)
-
-
-def _word_text(word: str) -> bytes:
-    return _exactly(word, escape_word(word), restore_word)
 
 
 def _exactly(name: str, escaped: str, restore: Callable[[str], str]) -> bytes:

@@ -7,15 +7,14 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 from xml.parsers import expat
 
 from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.graphs import Graph, broken_as_graph, treebanks_of
+from treegauge.io.label_parts import NONE
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Treebank
-
-Item = TypeVar("Item")
 
 _LONGEST_TAG_BYTES = 4 << 20
 """The limit for a tag with its attributes: the parser starts it again with every chunk, so an endless tag takes quadratic time."""
@@ -26,14 +25,14 @@ _FORBIDDEN = {*map(chr, range(32)), "\ufffe", "\uffff"} - {"\t", "\n", "\r"}
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
-class XmlHandler(ABC, Generic[Item]):
-    """Collects items and errors from the events of an XML parser; ``found`` holds those not yet removed."""
+class XmlHandler(ABC):
+    """Collects sentences and errors from the events of an XML parser; ``found`` holds those not yet removed."""
 
-    def __init__(self, text: Text) -> None:
-        self.path = text.name
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        self.path, self.options = text.name, options
         # Recoded text is UTF-8, whatever the file declares.
         self._encoding = "utf-8" if text.is_recoded else None
-        self.found: deque[Item | InputError] = deque()
+        self.found: deque[Graph | InputError] = deque()
         self.begin(1)
 
     def begin(self, line: int) -> None:
@@ -41,7 +40,6 @@ class XmlHandler(ABC, Generic[Item]):
         self.parser = expat.ParserCreate(self._encoding)
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
-        self.parser.ProcessingInstructionHandler = self.instruction
         self.parser.EntityDeclHandler = self._refuse_entity
         self._lines_before, self._fed = line - 1, 0
 
@@ -52,9 +50,6 @@ class XmlHandler(ABC, Generic[Item]):
     @abstractmethod
     def end(self, element: str) -> None:
         """Handle the end of an element."""
-
-    def instruction(self, target: str, data: str) -> None:
-        """Handle a processing instruction ``<?target data?>``; by default it is ignored."""
 
     @abstractmethod
     def missing(self) -> str:
@@ -84,13 +79,17 @@ class XmlHandler(ABC, Generic[Item]):
             line = error.lineno + self._lines_before
             return FormatError(f"this is not XML: {problem}", path=self.path, line=line, column=error.offset + 1, advice=advice)
         except (LookupError, ValueError) as error:
-            return FormatError(
-                f"this XML cannot be read: {error}", path=self.path, line=1, advice="Give its encoding: encoding=..."
-            )
+            advice = 'Give its encoding, for example encoding="latin-1".'
+            return FormatError(f"this XML cannot be read: {error}", path=self.path, line=1, advice=advice)
         except InputError as error:
             return error
         problem = self.missing() if is_last else ""
         return FormatError(problem, path=self.path) if problem else None
+
+    def report(self, sentence: str, problem: str, line: int | None = None, column: int | None = None) -> None:
+        """Note a problem in a sentence, at the element that is being read unless a place is given."""
+        line, column = line or self.line, column or self.column
+        self.found.append(FormatError(f"sentence {sentence}: {problem}", path=self.path, line=line, column=column))
 
     def _refuse_entity(self, *declaration: object) -> None:
         raise FormatError(
@@ -102,7 +101,7 @@ class XmlHandler(ABC, Generic[Item]):
         )
 
 
-def graph_treebanks(text: Text, handler: XmlHandler[Graph], element: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def graph_treebanks(text: Text, handler: XmlHandler, element: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """The trees of a file's sentences, in blocks, and its errors; or a sentence without a parse for each broken ``element``."""
     if options.on_error == "stop":
         return treebanks_of(found_in(text, handler), text, options)
@@ -111,8 +110,8 @@ def graph_treebanks(text: Text, handler: XmlHandler[Graph], element: str, option
     return treebanks_of(graphs, text, options)
 
 
-def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputError]:
-    """The items that a handler finds in a text; after an error in the XML itself nothing more can be read."""
+def found_in(text: Text, handler: XmlHandler) -> Iterator[Graph | InputError]:
+    """The sentences that a handler finds in a text; after an error in the XML itself nothing more can be read."""
     for chunk, is_last in text.chunks():
         error = handler.feed(chunk, is_last)
         while handler.found:
@@ -127,11 +126,11 @@ class XmlSentence(NamedTuple):
 
     line: int
     name: str
-    found: list[Any]
+    found: list[Graph | InputError]
     source: bytes
 
 
-def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> Iterator[XmlSentence]:
+def found_by_sentence(text: Text, handler: XmlHandler, element: str) -> Iterator[XmlSentence]:
     """The items of each element of that name, read by itself, so that an error in one of them does not affect the others.
 
     An element ends at its end tag or, where that is missing, before the next one begins.
@@ -146,7 +145,7 @@ def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> It
         piece = piece[: close + len(end)] if close >= 0 else piece.rstrip()
         handler.begin(line)
         error = handler.feed(header + piece, is_last=True)
-        found: list[Item | InputError] = [*handler.found, *([error] if error is not None else [])]
+        found = [*handler.found, *([error] if error is not None else [])]
         handler.found.clear()
         name = _ID.search(piece[: piece.find(b">") + 1])
         yield XmlSentence(line, name[1].decode("utf-8", "replace") if name else str(line), found, piece)
@@ -168,6 +167,11 @@ def _elements(text: Text, begin: re.Pattern[bytes]) -> Iterator[tuple[int, bytes
         rest = rest[cuts[-1] :]
         if len(rest) > _LONGEST_ELEMENT_BYTES:
             raise FormatError(f"a sentence of more than {_LONGEST_ELEMENT_BYTES >> 20} MB", path=text.name, line=line)
+
+
+def morphology_of(attributes: dict[str, str], other: set[str]) -> str:
+    """The features in the attributes of a word, ``case=nom|number=sg``; ``other`` are the attributes that are none."""
+    return "|".join(f"{name}={value}" for name, value in attributes.items() if name not in other and value not in ("", NONE))
 
 
 def attribute_text(value: str) -> str:

@@ -9,29 +9,29 @@
 
 from __future__ import annotations
 
-from treegauge.learning.loop import Iteration, LearningResult, LearningSettings, learn
-from treegauge.learning.reestimation import (
-    DenseGrammar,
-    ReestimationStep,
-    learnable,
-    random_grammar,
-    reestimate,
-    reestimation_steps,
-)
-from treegauge.learning.sentences import TERMINALS, BracketedSentences, read_brackets
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "TERMINALS",
-    "BracketedSentences",
-    "DenseGrammar",
-    "Iteration",
-    "LearningResult",
-    "LearningSettings",
-    "ReestimationStep",
-    "learn",
-    "learnable",
-    "random_grammar",
-    "read_brackets",
-    "reestimate",
-    "reestimation_steps",
-]
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.learning.loop import (
+        Iteration as Iteration,
+        LearningResult as LearningResult,
+        LearningSettings as LearningSettings,
+        learn as learn,
+    )
+    from treegauge.learning.reestimation import (
+        DenseGrammar as DenseGrammar,
+        ReestimationStep as ReestimationStep,
+        learnable as learnable,
+        random_grammar as random_grammar,
+        reestimate as reestimate,
+        reestimation_steps as reestimation_steps,
+    )
+    from treegauge.learning.sentences import (
+        TERMINALS as TERMINALS,
+        BracketedSentences as BracketedSentences,
+        read_brackets as read_brackets,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

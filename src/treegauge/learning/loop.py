@@ -9,8 +9,8 @@ import hashlib
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UsageError
+from treegauge.errors import UsageError, checked
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.archive import read_archive, refuse_other_run, refusing_damaged_model, write_archive
@@ -46,6 +46,12 @@ class LearningState:
     best: int = -1
     best_grammar: Learnable | None = None
     finished: bool = False
+
+    def finish(self, grammar: Learnable) -> LearningState:
+        """The state when the current start is finished with this grammar, which may be the best."""
+        is_best = self.best < 0 or self.histories[-1][-1] < self.histories[self.best][-1]
+        state = replace(self, best=len(self.histories) - 1, best_grammar=grammar) if is_best else self
+        return replace(state, finished=True)
 
 
 def save_state(path: str | Path, state: LearningState, settings: Mapping[str, Any]) -> None:
@@ -151,7 +157,7 @@ class LearningResult:
     is the start that the grammar comes from, ``skipped`` the number of sentences without a parse."""
 
     learned: Learnable
-    histories: tuple[tuple[float, ...], ...]
+    histories: tuple[tuple[float, ...], ...] = field(repr=False)
     best: int
     skipped: int
 
@@ -178,6 +184,7 @@ def _check(sentences: object, settings: LearningSettings, start: PCFG | None) ->
         raise UsageError("no sentences to learn from")
 
 
+@checked()
 def learn(
     sentences: BracketedSentences,
     settings: LearningSettings | None = None,
@@ -209,70 +216,45 @@ def learn(
         state = load_state(checkpoint, fingerprint)
     else:
         state = LearningState(_start(sentences, settings, start, 0))
+
+    def report(state: LearningState) -> None:
+        if checkpoint is not None:
+            save_state(checkpoint, state, fingerprint)
+        history = state.histories[-1]
+        on_iteration(Iteration(len(state.histories) - 1, len(history) - 1, history[-1], state.skipped))
+
     if settings.starts > 1 and not engine.in_process:
-        histories = state.histories if state.finished else state.histories[:-1]
-        numbers = range(len(histories), settings.starts)
-        learned = engine.map(learn_start, _Task(sentences, settings), numbers, title="learning")
-        return _best_start(replace(state, histories=histories), learned, fingerprint, checkpoint, on_iteration)
+        # A start that an interrupted run had not finished is run again.
+        state = state if state.finished else replace(state, histories=state.histories[:-1])
+        numbers = range(len(state.histories), settings.starts)
+        for made in engine.map(learn_start, (sentences, settings), numbers, title="learning"):
+            histories = (*state.histories, *made.histories)
+            state = replace(state, grammar=made.grammar, histories=histories, skipped=made.skipped).finish(made.grammar)
+            report(state)
+        return _result(state)
     prepared = cut_blocks(sentences)
     take = partial(step, prepared=prepared, threads=settings.threads, engine=engine, device=settings.device)
     while True:
         for reached in _steps(state, settings, take):
             state = reached
-            if checkpoint is not None:
-                save_state(checkpoint, state, fingerprint)
-            history = state.histories[-1]
-            on_iteration(Iteration(len(state.histories) - 1, len(history) - 1, history[-1], state.skipped))
+            report(state)
         if len(state.histories) >= settings.starts:
-            assert state.best_grammar is not None
-            return LearningResult(state.best_grammar, state.histories, state.best, state.skipped)
+            return _result(state)
         following = _start(sentences, settings, start, len(state.histories))
         state = replace(state, grammar=following, histories=(*state.histories, ()), finished=False)
 
 
-class _Task(NamedTuple):
-    """The sentences and options that all random starts share."""
-
-    sentences: BracketedSentences
-    settings: LearningSettings
-
-
-class StartResult(NamedTuple):
-    """The result of one random start: its cross entropies, its last grammar, and the number of sentences without a parse."""
-
-    history: tuple[float, ...]
-    grammar: Learnable
-    skipped: int
-
-
-def learn_start(task: _Task, number: int) -> StartResult:
+def learn_start(task: tuple[BracketedSentences, LearningSettings], number: int) -> LearningState:
     """Learn from one random start to its end."""
     sentences, settings = task
     take = partial(step, prepared=cut_blocks(sentences), threads=settings.threads or 1, device=settings.device)
     (last,) = deque(_steps(LearningState(_start(sentences, settings, None, number)), settings, take), maxlen=1)
-    assert last.best_grammar is not None
-    return StartResult(last.histories[-1], last.best_grammar, last.skipped)
+    return last
 
 
-def _best_start(
-    state: LearningState,
-    learned: Iterable[StartResult],
-    fingerprint: dict[str, Any],
-    checkpoint: str | Path | None,
-    on_iteration: Callable[[Iteration], None],
-) -> LearningResult:
-    """The best of several starts; a start that an interrupted run had not finished is run again."""
-    histories, best, best_grammar, skipped = state.histories, state.best, state.best_grammar, state.skipped
-    for number, made in enumerate(learned, len(histories)):
-        lowest = histories[best][-1] if best >= 0 else math.inf
-        histories, skipped = (*histories, made.history), made.skipped
-        if best < 0 or made.history[-1] < lowest:
-            best, best_grammar = number, made.grammar
-        if checkpoint is not None:
-            save_state(checkpoint, LearningState(made.grammar, histories, skipped, best, best_grammar, finished=True), fingerprint)
-        on_iteration(Iteration(number, len(made.history) - 1, made.history[-1], skipped))
-    assert best_grammar is not None
-    return LearningResult(best_grammar, histories, best, skipped)
+def _result(state: LearningState) -> LearningResult:
+    assert state.best_grammar is not None
+    return LearningResult(state.best_grammar, state.histories, state.best, state.skipped)
 
 
 def _steps(
@@ -286,13 +268,7 @@ def _steps(
         made = take(state.grammar)
         history = (*state.histories[-1], made.cross_entropy)
         state = replace(state, histories=(*state.histories[:-1], history), skipped=made.skipped)
-        if _is_over(history, settings):
-            lowest = state.histories[state.best][-1] if state.best >= 0 else math.inf
-            if state.best < 0 or history[-1] < lowest:
-                state = replace(state, best=len(state.histories) - 1, best_grammar=made.grammar)
-            state = replace(state, finished=True)
-        else:
-            state = replace(state, grammar=made.better)
+        state = state.finish(made.grammar) if _is_over(history, settings) else replace(state, grammar=made.better)
         yield state
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from treegauge.compilation import Ints
 from treegauge.engines import IN_PROCESS, Engine, in_threads
 from treegauge.errors import UsageError
-from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.grammar.pcfg import PCFG, Rule, totals_by_parent
 from treegauge.learning.kernels import (
     OUT_OF_RANGE,
     BlockCounts,
@@ -43,6 +43,7 @@ from treegauge.learning.sentences import BracketedSentences
 from treegauge.neural.dense_pcfg import expected_rule_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.free_objectives import best_spans, spans_below
+from treegauge.tables import concise
 from treegauge.trees.tree import Tree
 
 Float64 = NDArray[np.float64]
@@ -69,15 +70,20 @@ class DenseGrammar:
         """The arrays of a grammar in Chomsky normal form."""
         if not is_normal_form(grammar):
             raise UsageError("only rules A -> B C and A -> word fit into a dense grammar")
-        symbol = {name: i for i, name in enumerate(grammar.nonterminals)}
-        terminal = {word: i for i, word in enumerate(grammar.vocabulary)}
-        binary, lexical = np.zeros((len(symbol),) * 3), np.zeros((len(terminal), len(symbol)))
-        for rule in grammar.rules:
+        N, words = len(grammar.nonterminals), len(grammar.vocabulary)
+        empty = cls(grammar.nonterminals, grammar.vocabulary, np.zeros((N, N, N)), np.zeros((words, N)), grammar.labels)
+        return empty.add((rule, rule.probability) for rule in grammar.rules)
+
+    def add(self, values: Iterable[tuple[Rule, float]]) -> DenseGrammar:
+        """Add values to the places of their rules in the arrays, and return the grammar."""
+        symbol = {name: i for i, name in enumerate(self.symbols)}
+        terminal = {word: i for i, word in enumerate(self.terminals)}
+        for rule, value in values:
             if rule.is_lexical:
-                lexical[terminal[rule.rhs[0]], symbol[rule.lhs]] = rule.probability
+                self.lexical[terminal[rule.rhs[0]], symbol[rule.lhs]] += value
             else:
-                binary[symbol[rule.lhs], symbol[rule.rhs[0]], symbol[rule.rhs[1]]] = rule.probability
-        return cls(tuple(symbol), tuple(terminal), binary, lexical, grammar.labels)
+                self.binary[symbol[rule.lhs], symbol[rule.rhs[0]], symbol[rule.rhs[1]]] += value
+        return self
 
     def to_pcfg(self, *, threshold: float = 0.0) -> PCFG:
         """The grammar as a list of rules; those less probable than ``threshold`` are left out, and the others are scaled."""
@@ -110,13 +116,8 @@ def is_normal_form(grammar: PCFG) -> bool:
     return all(rule.words in ((True,), (False, False)) for rule in grammar.rules)
 
 
-def symbol_names(number: int) -> tuple[str, ...]:
-    """S, N1, N2 ..."""
-    return ("S", *(f"N{i}" for i in range(1, number)))
-
-
 def random_grammar(nonterminals: int, terminals: Sequence[str], seed: int | Sequence[int]) -> DenseGrammar:
-    """All rules in Chomsky normal form, with random probabilities: draws from (0, 1], divided by their sum.
+    """All rules in Chomsky normal form over S, N1, N2 ..., with random probabilities: draws from (0, 1], divided by their sum.
 
     Pereira & Schabes (1992): 15 nonterminals and 48 tags make 4095 rules.
 
@@ -131,7 +132,8 @@ def random_grammar(nonterminals: int, terminals: Sequence[str], seed: int | Sequ
     weight /= weight.sum(axis=1, keepdims=True)
     binary = weight[:, : nonterminals**2].reshape((nonterminals,) * 3)
     lexical = weight[:, nonterminals**2 :].T
-    return DenseGrammar(symbol_names(nonterminals), tuple(terminals), binary.copy(), lexical.copy())
+    symbols = ("S", *(f"N{i}" for i in range(1, nonterminals)))
+    return DenseGrammar(symbols, tuple(terminals), binary.copy(), lexical.copy())
 
 
 BLOCK = 32
@@ -222,7 +224,9 @@ def expect_dense(
         workers = threads or os.cpu_count() or 1
         counted = in_threads(partial(_count, flat, words), prepared.blocks, workers, ahead=4)
     else:
-        groups = engine.map(_count_group, (flat, words), _groups(prepared.blocks))
+        # The counts of the blocks come back separately, to be added in order.
+        every = [prepared.blocks[first : first + GROUP] for first in range(0, len(prepared.blocks), GROUP)]
+        groups = engine.map(_count_group, (flat, words), every)
         counted = (counts for group in groups for counts in group)
     for block, counts in zip(prepared.blocks, counted, strict=True):
         binary += counts.binary
@@ -237,11 +241,6 @@ def expect_on_device(grammar: DenseGrammar, sentences: BracketedSentences, devic
     row, offset = grammar.rows(sentences.terminals), sentences.token_offset
     given = [(row[sentences.terminal[offset[i] : offset[i + 1]]], sentences.brackets(i)) for i in range(len(sentences))]
     return DenseExpectation(*expected_rule_counts(grammar.binary, grammar.lexical, given, device))
-
-
-def _groups(blocks: tuple[_Block, ...]) -> list[tuple[_Block, ...]]:
-    """Groups of blocks, each for one task of a worker; the counts of the blocks come back separately, to be added in order."""
-    return [blocks[first : first + GROUP] for first in range(0, len(blocks), GROUP)]
 
 
 def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -> list[BlockCounts]:
@@ -269,13 +268,7 @@ def _with_out_of_range(grammar: DenseGrammar, sentences: BracketedSentences, exp
     rules = grammar.to_pcfg()
     counted = expect_rules(rules, sentences.take(odd))
     expected.log_probability[odd] = counted.log_probability
-    symbol = {name: i for i, name in enumerate(grammar.symbols)}
-    terminal = {word: i for i, word in enumerate(grammar.terminals)}
-    for rule, count in zip(rules.rules, counted.counts.tolist(), strict=True):
-        if rule.is_lexical:
-            expected.lexical[terminal[rule.rhs[0]], symbol[rule.lhs]] += count
-        else:
-            expected.binary[symbol[rule.lhs], symbol[rule.rhs[0]], symbol[rule.rhs[1]]] += count
+    replace(grammar, binary=expected.binary, lexical=expected.lexical).add(zip(rules.rules, counted.counts.tolist(), strict=True))
     return expected
 
 
@@ -308,6 +301,7 @@ _SMALL, _SHARE = 32, 100
 _ROUNDING = 2.0**-48
 
 
+@concise
 class ReestimationStep(NamedTuple):
     """A grammar, its cross entropy, and the grammar re-estimated from it (``better``).
 
@@ -403,10 +397,7 @@ def _relative_dense(grammar: DenseGrammar, counted: DenseExpectation) -> DenseGr
 
 
 def _relative_rules(grammar: PCFG, counted: RuleExpectation) -> PCFG:
-    parts: dict[str, list[float]] = {}
-    for rule, count in zip(grammar.rules, counted.counts.tolist(), strict=True):
-        parts.setdefault(rule.lhs, []).append(count)
-    totals = {lhs: math.fsum(counts) for lhs, counts in parts.items()}
+    totals = totals_by_parent(grammar.rules, counted.counts.tolist())
     rules = [
         rule._replace(probability=count / totals[rule.lhs]) if totals[rule.lhs] > 0 else rule
         for rule, count in zip(grammar.rules, counted.counts.tolist(), strict=True)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError, check_kind
 from treegauge.grammar.training_sentences import hold_out_by_words
-from treegauge.io import as_treebank
+from treegauge.io import ReadOptions, as_treebank
 from treegauge.models.parsing_model import ParsingModel
 
 
@@ -20,18 +20,18 @@ def train(
 ) -> ParsingModel:  # fmt: skip
     """A model trained on trees, in any form that :func:`treegauge.as_treebank` accepts; options as of ``treegauge train``.
 
-    ``tune=False`` is ``--no-tune``. Further ``settings`` are those of the training: ``grammars`` and ``rounds``, or of a network
-    ``epochs``, ``hidden``, ``layers`` and the others.
+    ``tune=False`` is ``--no-tune``, and options for reading are those of :func:`treegauge.read`. Further ``settings`` are those of
+    the training: ``grammars`` and ``rounds``, or of a network ``epochs``, ``hidden``, ``layers`` and the others.
     """
-    bank = list(as_treebank(trees))
+    reading = {each.name: settings.pop(each.name) for each in fields(ReadOptions) if each.name in settings}
+    bank = list(as_treebank(trees, **reading))
     if hold_out:
         bank = hold_out_by_words(bank, hold_out)[0]
     run: dict[str, Any] = {"checkpoint": None if checkpoint is None else os.fspath(checkpoint), "resume": resume}
     if not neural and encoder is None:
         if embeddings is not None:
             raise UsageError("grammars are trained without vectors: embeddings=... goes with neural=True")
-        from treegauge.learning.latent.latent_training import QUICK as QUICK_GRAMMARS
-        from treegauge.learning.latent.latent_training import TrainingSettings, train_latent
+        from treegauge.learning.latent.latent_training import QUICK as QUICK_GRAMMARS, TrainingSettings, train_latent
         from treegauge.parsing.latent.latent_parser import LatentParser
 
         changes = {"seed": seed, "jobs": jobs} | ({} if tune else {"tuning_grammars": 0}) | settings
@@ -56,9 +56,10 @@ def train(
 
 
 def _changed(usual: Any, changes: Mapping[str, Any]) -> Any:
-    """The settings with some changed; an unknown one is an error."""
-    names = [each.name for each in fields(usual)]
-    for name in changes:
-        if name not in names:
-            raise UsageError(f"training has no setting {name!r} here; its settings: {', '.join(names)}")
+    """The settings with some changed; an unknown one, or one of the wrong kind, is an error."""
+    kinds = {each.name: str(each.type) for each in fields(usual)}
+    for name, value in changes.items():
+        if name not in kinds:
+            raise UnknownName("argument of train", name, kinds)
+        check_kind(name, value, kinds[name])
     return replace(usual, **changes)

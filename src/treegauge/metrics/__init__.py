@@ -10,36 +10,22 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.metrics.freval import Freval
-    from treegauge.metrics.goodman import Goodman
-    from treegauge.metrics.induction import Induction
-    from treegauge.metrics.leaf_ancestor import LeafAncestor
-    from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio, total_of
-    from treegauge.metrics.parseval import DiscontinuousBrackets, Parseval
-    from treegauge.metrics.references import Reference, references_of
-    from treegauge.metrics.registry import find_metric, metric_names
-    from treegauge.metrics.simaan import Frames, ParentChild
+    from treegauge.metrics.freval import Freval as Freval
+    from treegauge.metrics.goodman import Goodman as Goodman
+    from treegauge.metrics.induction import Induction as Induction
+    from treegauge.metrics.leaf_ancestor import LeafAncestor as LeafAncestor
+    from treegauge.metrics.metric import (
+        Metric as Metric,
+        Rates as Rates,
+        Rows as Rows,
+        Total as Total,
+        f1 as f1,
+        ratio as ratio,
+        total_of as total_of,
+    )
+    from treegauge.metrics.parseval import DiscontinuousBrackets as DiscontinuousBrackets, Parseval as Parseval
+    from treegauge.metrics.references import Reference as Reference, references_of as references_of
+    from treegauge.metrics.registry import find_metric as find_metric, metric_names as metric_names
+    from treegauge.metrics.simaan import Frames as Frames, ParentChild as ParentChild
 else:
-    __getattr__ = lazy_names(__name__)
-
-__all__ = [
-    "DiscontinuousBrackets",
-    "Frames",
-    "Freval",
-    "Goodman",
-    "Induction",
-    "LeafAncestor",
-    "Metric",
-    "ParentChild",
-    "Parseval",
-    "Rates",
-    "Reference",
-    "Rows",
-    "Total",
-    "f1",
-    "find_metric",
-    "metric_names",
-    "ratio",
-    "references_of",
-    "total_of",
-]
+    __getattr__, __dir__ = lazy_names(__name__)

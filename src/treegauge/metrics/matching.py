@@ -31,6 +31,13 @@ def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
     return found
 
 
+def has_partner(partner: Int64, test: Brackets) -> Mask:
+    """For each test bracket, whether it is the partner of a gold bracket."""
+    found = np.zeros(test.n_brackets, dtype=np.bool_)
+    found[partner[partner >= 0]] = True
+    return found
+
+
 def partners_by_order(gold: Brackets, test: Brackets, classes: Int32, equal: Mask) -> Int64:
     """Partners where label equality is not transitive, so that it matters which test bracket is taken: the first, as in EVALB.
 

@@ -124,12 +124,8 @@ class OptionWords(NamedTuple):
 
 def choice(default: str, words: Sequence[str], meaning: str) -> Any:
     """A field of a metric whose value is one of some words."""
-    given = tuple(words)
-
-    def read(word: str) -> str | None:
-        return word if word in given else None
-
-    return field(default=default, metadata={"words": OptionWords(given, read, meaning)})
+    given = {word: word for word in words}
+    return field(default=default, metadata={"words": OptionWords(tuple(given), given.get, meaning)})
 
 
 def flag(default: bool, yes: str, no: str, meaning: str) -> Any:

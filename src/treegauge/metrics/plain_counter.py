@@ -214,7 +214,7 @@ class PlainCounter:
 
     def _find_in_gold(self, first: int, last: int) -> None:
         """Find the test words ``first:last`` in gold, and recent ones that gold lacked: they may occur in its next block."""
-        find, words = self._names[0].word_numbers.get, self._names[1].word_numbers.strings
+        find, words = self._names[0].word_numbers.numbers.get, self._names[1].word_numbers.strings
         new = np.fromiter(map(find, words[first:last], repeat(-1)), np.int32, last - first)
         self._same = _with_room(self._same, last)
         self._same[first:last] = new

@@ -8,9 +8,11 @@ from importlib import resources
 from typing import NamedTuple
 
 from treegauge.errors import UnknownName
-from treegauge.metrics.registry import METRICS, find_metric
+from treegauge.metrics.registry import METRICS, find_metric, other_meaning
+from treegauge.tables import concise
 
 
+@concise
 class Reference(NamedTuple):
     """A publication: who, what, where, when.
 
@@ -81,4 +83,4 @@ def references_of(name: str) -> list[Reference]:
         return [REFERENCES[key] for key in (find_metric(name).reference, *_MORE.get(base, ()))]
     if name in _OTHERS:
         return [REFERENCES[key] for key in _OTHERS[name]]
-    raise UnknownName("metric or reference", name, [*METRICS, *_OTHERS, *REFERENCES])
+    raise UnknownName("metric or reference", name, [*METRICS, *_OTHERS, *REFERENCES], hint=other_meaning(name))

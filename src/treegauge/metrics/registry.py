@@ -54,6 +54,40 @@ def find_metric(name: str) -> Metric:
 def metric_class(name: str) -> type[Metric]:
     """The class of the metric of that name, without options."""
     if name not in METRICS:
-        raise UnknownName("metric", name, METRICS)
+        raise UnknownName("metric", name, METRICS, hint=other_meaning(name))
     module, _, attribute = METRICS[name].partition(":")
     return cast("type[Metric]", getattr(importlib.import_module(module), attribute))
+
+
+_OF_PARSEVAL = frozenset(
+    {
+        "f1",
+        "f",
+        "f-score",
+        "fscore",
+        "f-measure",
+        "fmeasure",
+        "recall",
+        "precision",
+        "lr",
+        "lp",
+        "lf",
+        "exact",
+        "exact-match",
+        "uf1",
+    }
+)
+
+
+def other_meaning(name: str) -> str:
+    """The meaning that the name of a metric has elsewhere; empty if it is not known.
+
+    >>> other_meaning("F1")
+    "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
+    """
+    word = name.lower().replace("_", "-")
+    if word in _OF_PARSEVAL:
+        return "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
+    if word == "evalb":
+        return "the metric 'parseval' has its counts, and its own output is printed by: treegauge evalb GOLD TEST"
+    return ""

@@ -12,6 +12,7 @@ from treegauge.errors import UsageError
 from treegauge.grammar.model import SHIPPED, load_model
 from treegauge.grammar.training_sentences import NO_HASHES, UInt64
 from treegauge.io.archive import archive_schema
+from treegauge.parsing.objectives import VITERBI, settings_from_notes
 from treegauge.parsing.parser import Parser, SentenceParser
 
 OWN = "own"
@@ -28,6 +29,14 @@ class LoadedModel:
     parser: SentenceParser
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sentences: UInt64 = field(default_factory=lambda: NO_HASHES)
+
+    @property
+    def for_f1(self) -> SentenceParser:
+        """The parser, decoding for F1: with the setting that a counted grammar stores, else Viterbi; by posteriors if trained."""
+        if not isinstance(self.parser, Parser):
+            return self.parser
+        setting = settings_from_notes(self.notes).get("f1", VITERBI)
+        return self.parser.with_settings(objective=setting.objective, options=setting.options)
 
 
 def is_model(name: str) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from treegauge.errors import ModelError, UsageError
 from treegauge.grammar.model import SHIPPED
 from treegauge.io.archive import file_content, read_archive, refusing_damaged_model, write_archive
+from treegauge.io.sources import problem_with_name
 from treegauge.models.loading import MIXTURE, OWN, LoadedModel, load_parser
 from treegauge.parsing.mixture import check_shares, mixture_of
 
@@ -63,7 +64,7 @@ def load_mixture(path: str | Path, *, device: str = "auto") -> LoadedModel:
         parts = [(str(part["path"]), str(part["sha256"])) for part in document["parts"]]
         shares, lam, notes = [float(share) for share in document["shares"]], float(document["lam"]), dict(document["notes"])
         check_shares(parts, shares)
-        if not math.isfinite(lam) or any("\0" in place for place, _ in parts):
+        if not math.isfinite(lam) or any(problem_with_name(place) for place, _ in parts):
             raise ValueError("lam is not a number, or a part has no name")
         contents = [arrays[f"{_PART}{i}"].tobytes() for i in range(len(parts))] if arrays else None
     with tempfile.TemporaryDirectory(prefix="treegauge-") as folder:
@@ -71,7 +72,7 @@ def load_mixture(path: str | Path, *, device: str = "auto") -> LoadedModel:
         for number, (place, sha256) in enumerate(parts):
             file = str(SHIPPED) if place == OWN else str(Path(path).parent / place)
             if contents is not None:
-                file = os.path.join(folder, f"{number}-{os.path.basename(place)}")
+                file = os.path.join(folder, f"{number}-{os.path.basename(place)[-100:]}")
                 Path(file).write_bytes(contents[number])
             _check_part(path, file, sha256)
             models.append(load_parser(file, device=device))

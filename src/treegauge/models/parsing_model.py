@@ -14,17 +14,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any, cast, overload
 
-from treegauge.errors import TreegaugeWarning, UsageError
+from treegauge.errors import TreegaugeWarning, UsageError, checked
 from treegauge.models.loading import load_parser
 from treegauge.parsing.confidence import calibration_from_notes
 from treegauge.parsing.mixture import mixture_of
-from treegauge.parsing.objectives import VITERBI, settings_from_notes
-from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser
+from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import Constituent, Parse
 from treegauge.parsing.raw_text import tokenise
+from treegauge.tables import cut
 
 
 class ParsingModel:
@@ -62,14 +63,16 @@ class ParsingModel:
 
     def kbest(self, text: str | None = None, k: int = 5, *, words: Sequence[str] | None = None) -> list[Parse]:
         """The k likeliest parses of a sentence, or all if there are fewer; none if there is no parse."""
-        if k < 1:
-            raise UsageError(f"k must be at least 1, not {k}")
+        if not isinstance(k, int) or k < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
         parser = self.parser.with_settings(kbest=k)
         parser.check()
         return list(parser.parse(_sentence(text, words)).kbest)
 
     def posteriors(self, text: str | None = None, *, words: Sequence[str] | None = None, least: float = 0.001) -> list[Constituent]:
         """The constituents of a sentence whose posterior is at least ``least``, by their start, the longest first."""
+        if not isinstance(least, Real):
+            raise UsageError(f"least must be a number, not {least!r}")
         found = self.parser.view(_sentence(text, words)).shown_constituents()
         return sorted((c for c in found if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
 
@@ -90,18 +93,18 @@ class ParsingModel:
 
     def __repr__(self) -> str:
         objective = " ".join([self.parser.objective, *(f"{name}={value!r}" for name, value in self.parser.options.items())])
-        return f"<model{f' {self.name}' if self.name else ''}: {self.parser.about}; decodes with {objective}>"
+        return cut(f"<model{f' {self.name}' if self.name else ''}: {self.parser.about}; decodes with {objective}>")
 
 
-def _sentence(text: object, words: Sequence[str] | None) -> Sentence:
+def _sentence(text: object, words: object) -> Sentence:
     """A sentence given as text or as its words."""
     if (text is None) == (words is None):
         raise UsageError("give one sentence: as text, or its tokens as words=[...]")
     if words is not None:
-        tokens: list[object] = list(words)
-        if isinstance(words, str) or not all(isinstance(token, str) for token in tokens):
+        tokens: list[Any] = list(cast("Iterable[Any]", words)) if isinstance(words, Iterable) else [None]
+        if isinstance(words, str) or not all(token and isinstance(token, str) for token in tokens):
             raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
-        return Sentence(tuple(words))
+        return Sentence(tuple(tokens))
     if isinstance(text, str):
         return Sentence(tuple(tokenise(text)))
     if isinstance(text, Sentence):
@@ -110,6 +113,7 @@ def _sentence(text: object, words: Sequence[str] | None) -> Sentence:
     raise UsageError(f"a sentence is a string, not of type {kind}; several are a list of strings, and tokens are words=[...]")
 
 
+@checked()
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     """The model in a file of any kind: of ``treegauge induce``, ``train`` or ``mix``, or a grammar as text; ``"own"`` is the small
     grammar of our own treebank. ``device`` is where a network computes: ``auto``, ``cpu`` or ``cuda``."""
@@ -118,13 +122,10 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     except TypeError:
         raise UsageError(f"a model is opened by the path of its file, not from {type(path).__name__}") from None
     loaded = load_parser(name, device=device)
-    parser = loaded.parser
-    if isinstance(parser, Parser):
-        setting = settings_from_notes(loaded.notes).get("f1", VITERBI)
-        parser = parser.with_settings(objective=setting.objective, options=setting.options)
-    return ParsingModel(parser, os.path.basename(name), loaded.notes)
+    return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes)
 
 
+@checked()
 def mix(
     models: Sequence[ParsingModel | str | os.PathLike[str]],
     *,

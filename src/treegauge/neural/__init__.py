@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.neural.adapters import SentCFG, TreeCRF, benepar_charts, supar_charts
-    from treegauge.neural.dense_pcfg import PCFG, DensePCFG
-    from treegauge.neural.low_rank import LowRankPCFG
-    from treegauge.neural.span_crf import SpanCRF
+    from treegauge.neural.adapters import (
+        SentCFG as SentCFG,
+        TreeCRF as TreeCRF,
+        benepar_charts as benepar_charts,
+        supar_charts as supar_charts,
+    )
+    from treegauge.neural.dense_pcfg import PCFG as PCFG, DensePCFG as DensePCFG
+    from treegauge.neural.low_rank import LowRankPCFG as LowRankPCFG
+    from treegauge.neural.span_crf import SpanCRF as SpanCRF
 else:
-    __getattr__ = lazy_names(__name__)
-
-__all__ = ["PCFG", "DensePCFG", "LowRankPCFG", "SentCFG", "SpanCRF", "TreeCRF", "benepar_charts", "supar_charts"]
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -36,6 +36,9 @@ class TreeCRF:
         self.crf = SpanCRF(log_potentials, lengths)
         self.batch_shape, self.event_shape = log_potentials.shape[:1], log_potentials.shape[1:]
 
+    def __repr__(self) -> str:
+        return f"<TreeCRF: {self.crf!r}>"
+
     @property
     def partition(self) -> Tensor:
         """log Z (B,)."""
@@ -146,6 +149,9 @@ class SentCFG:
         self.pcfg = DensePCFG(roots, rules, terms, lengths)
         self.batch_shape, self.event_shape = terms.shape[:1], terms.shape[1:]
 
+    def __repr__(self) -> str:
+        return f"<SentCFG: {self.pcfg!r}>"
+
     @property
     def partition(self) -> Tensor:
         """log Z (B,)."""
@@ -160,14 +166,11 @@ class SentCFG:
     @property
     def entropy(self) -> Tensor:
         """In nats (B,)."""
-        words, rules, roots, _ = self.marginals
-        given = zip((words, rules, roots), self.log_potentials, strict=True)
-        return self.partition - sum((p * x.clamp_min(-1e30)).flatten(1).sum(1) for p, x in given)
+        return self.partition - self._score(self.marginals)
 
     def log_prob(self, value: Sequence[Tensor]) -> Tensor:
         """The log probability of derivations (B,), given as counts of words, rules and roots."""
-        given = zip(value, self.log_potentials, strict=False)
-        return sum((counts * x.clamp_min(-1e30)).flatten(1).sum(1) for counts, x in given) - self.partition
+        return self._score(value) - self.partition
 
     @cached_property
     def argmax(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -196,7 +199,11 @@ class SentCFG:
     @property
     def max(self) -> Tensor:
         """The log-potential of the most probable derivation (B,)."""
-        given: Any = zip(self.argmax, self.log_potentials, strict=False)
+        return self._score(self.argmax)
+
+    def _score(self, counts: Sequence[Tensor]) -> Tensor:
+        """The sum of the log-potentials times the counts of words, rules and roots."""
+        given: Any = zip(counts, self.log_potentials, strict=False)
         return sum((p * x.clamp_min(-1e30)).flatten(1).sum(1) for p, x in given)
 
 

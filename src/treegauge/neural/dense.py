@@ -107,7 +107,6 @@ class DensePosteriors(NamedTuple):
 def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, allowed: Array | None) -> tuple[Array, DenseInside]:
     """log Z (B,) and the inside chart; ``emissions`` (B, n, T) and ``roots`` (B, N) are log-potentials, ``allowed`` is a mask of
     spans (B, n, n)."""
-    xp = module_of(emissions)
     c = _empty_chart(emissions, rules)
     n = emissions.shape[1]
     fused = _use_triton(emissions, rules)
@@ -118,23 +117,36 @@ def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, al
             c = replace(c, products=inside_widths(c, rules, allowed, d))
             break
         total, top = _apply(c, rules, d)
-        with np.errstate(divide="ignore"):
-            value = xp.log(total) + rules.largest[..., None, :]
-        high = xp.amax(value, -1)
-        dead = high < NEVER / 2
-        if allowed is not None:
-            dead = dead | ~diagonal(allowed, d - 1)
-        high = xp.where(dead, xp.zeros_like(high), high)
-        factor = xp.where(dead[..., None], xp.zeros_like(total), xp.exp(rules.largest[..., None, :] - high[..., None]))
+        factor, scale = span_scales(total, rules.largest, top, allowed, d)
         diagonal(c.top, d)[...] = top
         diagonal(c.factor, d)[...] = factor
-        _store(c, d, total * factor, xp.where(dead, xp.zeros_like(high) + NEVER, top + high))
-    rows = numbers_to(emissions, len(emissions))
+        _store(c, d, total * factor, scale)
+    return root_total(c.chart, c.scale, roots, lengths), c
+
+
+def span_scales(total: Array, largest: Array, top: Array, allowed: Array | None, d: int) -> tuple[Array, Array]:
+    """The factor by which the ``total`` of the spans of a width is multiplied, and their log-scale: ``largest`` has the logarithms
+    of the rules' divisors, ``top`` the log-scale of the splits."""
+    xp = module_of(total)
+    with np.errstate(divide="ignore"):
+        value = xp.log(total) + largest[..., None, :]
+    high = xp.amax(value, -1)
+    dead = high < NEVER / 2
+    if allowed is not None:
+        dead = dead | ~diagonal(allowed, d - 1)
+    high = xp.where(dead, xp.zeros_like(high), high)
+    factor = xp.where(dead[..., None], xp.zeros_like(total), xp.exp(largest[..., None, :] - high[..., None]))
+    return factor, xp.where(dead, xp.zeros_like(high) + NEVER, top + high)
+
+
+def root_total(chart: Array, scale: Array, roots: Array, lengths: Array) -> Array:
+    """log Z (B,), -inf where there is no parse."""
+    xp, rows = module_of(chart), numbers_to(chart, len(chart))
     largest = at_least(xp.amax(roots, -1), NEVER)
     with np.errstate(divide="ignore"):
-        root = xp.log((c.chart[rows, 0, lengths] * xp.exp(roots - largest[:, None])).sum(-1))
-    z = root + largest + c.scale[rows, 0, lengths]
-    return xp.where(z < NEVER / 2, xp.zeros_like(z) - np.inf, z), c
+        root = xp.log((chart[rows, 0, lengths] * xp.exp(roots - largest[:, None])).sum(-1))
+    z = root + largest + scale[rows, 0, lengths]
+    return xp.where(z < NEVER / 2, xp.zeros_like(z) - np.inf, z)
 
 
 def _empty_chart(emissions: Array, rules: DenseRules) -> DenseInside:

@@ -280,10 +280,7 @@ def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]]) 
     found: list[Best] = []
     for b, n in enumerate(pcfg.lengths.tolist()):
         tokens = words[b]
-        if n == 1 and not pcfg.shared:
-            found.append(Best(Tree("X", tokens), math.nan))
-            continue
-        top = root[b] + (values[n - 2][b, 0] if n > 1 else emissions[b, 0])
+        top = root[b] + (values[n - 2][b, 0] if n > 1 else emissions[b, 0] if pcfg.shared else -np.inf)
         A = int(top.argmax())
         if top[A] == -np.inf:
             found.append(Best(Tree("X", tokens), math.nan))

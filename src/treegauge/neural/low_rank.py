@@ -38,7 +38,7 @@ from treegauge.neural.backend import (
     windows,
     zeros,
 )
-from treegauge.neural.dense import root_posteriors
+from treegauge.neural.dense import root_posteriors, root_total, span_scales
 from treegauge.neural.dense_pcfg import GrammarBatch, to_one_type
 
 if TYPE_CHECKING:
@@ -184,41 +184,19 @@ def _inside(
     chart, factor = (zeros(emissions, (*size, N)) for _ in range(2))
     left, right = (zeros(emissions, (*size, R)) for _ in range(2))
     scale, ends_scale = (zeros(emissions, size) + NEVER for _ in range(2))
-    c = _LowRankInside(
-        chart,
-        left,
-        right,
-        scale,
-        ends_scale,
-        factor,
-        words,
-        U,
-        (V[..., :N, :], V[..., cut:, :]),
-        (W[..., :N, :], W[..., cut:, :]),
-        shared,
-    )
+    of_left, of_right = ((x[..., :N, :], x[..., cut:, :]) for x in (V, W))
+    c = _LowRankInside(chart, left, right, scale, ends_scale, factor, words, U, of_left, of_right, shared)
     _store(c, 1, words, of_word)
     if shared:
         diagonal(c.chart, 1)[...] = words
     for d in range(2, n + 1):
         lefts_of, rights_of, weight, top = _splits(c, d)
         total = (lefts_of * weight * rights_of).sum(-2) @ transpose(U)
-        with np.errstate(divide="ignore"):
-            value = xp.log(total) + largest[..., None, :]
-        high = xp.amax(value, -1)
-        dead = high < NEVER / 2
-        if allowed is not None:
-            dead = dead | ~diagonal(allowed, d - 1)
-        high = xp.where(dead, xp.zeros_like(high), high)
-        own = xp.where(dead[..., None], xp.zeros_like(total), xp.exp(largest[..., None, :] - high[..., None]))
+        own, of_spans = span_scales(total, largest, top, allowed, d)
         diagonal(c.factor, d)[...] = own
         diagonal(c.chart, d)[...] = total * own
-        _store(c, d, total * own, xp.where(dead, xp.zeros_like(high) + NEVER, top + high))
-    rows = numbers_to(emissions, B)
-    top = at_least(xp.amax(root, -1), NEVER)
-    with np.errstate(divide="ignore"):
-        z = xp.log((c.chart[rows, 0, lengths] * xp.exp(root - top[:, None])).sum(-1)) + top + c.scale[rows, 0, lengths]
-    return xp.where(z < NEVER / 2, xp.zeros_like(z) - np.inf, z), c
+        _store(c, d, total * own, of_spans)
+    return root_total(c.chart, c.scale, root, lengths), c
 
 
 def _store(c: _LowRankInside, d: int, numbers: Array, scale: Array) -> None:

@@ -79,7 +79,7 @@ class NetworkSettings:
             raise UsageError(f"seed must be a whole number of at least 0, not {self.seed!r}")
 
 
-QUICK = NetworkSettings(layers=2, hidden=200, spans=250, dropout=0.2, epochs=14)
+QUICK = NetworkSettings(layers=2, hidden=200, spans=250, dropout=0.2, epochs=28)
 """A smaller network, for training and parsing on a CPU."""
 WITH_ENCODER = NetworkSettings(layers=1, epochs=12)
 """The settings for a network over a pretrained encoder."""

@@ -10,34 +10,25 @@ from typing import Any
 from treegauge.errors import MismatchError, TooLong
 from treegauge.neural.network_model import NetworkModel, chosen_device
 from treegauge.neural.network_view import NetworkView, network_views
-from treegauge.parsing.confidence import F1Calibration
 from treegauge.parsing.objectives import check_objective
-from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser, fallback, mark_fallback
+from treegauge.parsing.parser import BatchParser, ParsedSentence, Sentence, fallback, mark_fallback
 from treegauge.parsing.posterior_view import PosteriorView
-from treegauge.parsing.spellings import Spellings
+from treegauge.parsing.spellings import Spellings, spellings_of
 from treegauge.trees.tree import Tree
 
 DEFAULT = "labelled-precision-recall"
 MOST_WORDS = 400
 """Longer sentences are not parsed."""
-BATCH = 32
-"""The number of sentences whose posteriors are computed together."""
 
 
 @dataclass(frozen=True)
-class NetworkParser(SentenceParser):
-    """A network with an objective: ``parser.parse(sentence)``. ``gold_tags`` keeps a sentence's own tags."""
+class NetworkParser(BatchParser):
+    """A network with an objective: ``parser.parse(sentence)``."""
 
     model: NetworkModel
     objective: str = DEFAULT
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    kbest: int = 0
-    posteriors: bool = False
-    gold_tags: bool = False
     device: str = "auto"
-    batch: int = BATCH
-    expected_f1: bool = False
-    calibration: F1Calibration | None = None
 
     def check(self) -> None:
         """Raise an error for an unusable objective, option or device before the first sentence is parsed."""
@@ -57,18 +48,12 @@ class NetworkParser(SentenceParser):
     @property
     def spellings(self) -> Spellings:
         """The words that the network has seen, in lower case."""
-        if "spellings" not in self.model.derived:
-            self.model.derived["spellings"] = Spellings(self.model.vocabulary.words)
-        return self.model.derived["spellings"]
+        return spellings_of(self.model.vocabulary.words, self.model.derived)
 
     @property
     def phrase_labels(self) -> frozenset[str]:
         """The labels of phrases, not of words, that its trees can have."""
         return frozenset(self.model.vocabulary.phrase_labels)
-
-    def without_pruning(self) -> NetworkParser:
-        """The same parser: it prunes nothing."""
-        return self
 
     def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
         """The tree itself, which has the sentence's own tags if these are to be kept."""
@@ -92,24 +77,13 @@ class NetworkParser(SentenceParser):
         return found
 
     def _network_views(self, sentences: Sequence[Sentence]) -> list[NetworkView]:
-        tags = None
-        if self.gold_tags:
-            tags = [sentence.tags for sentence in sentences]
-            if None in tags:
-                raise MismatchError(f"no tags are given for: {' '.join(sentences[tags.index(None)].words)}")
+        tags = [self.given_tags(sentence) for sentence in sentences]
         network = self.model.network(self.device)
         words = [self.spellings(sentence.words) for sentence in sentences]
         return network_views(network, self.model.vocabulary, self.model.lam, words, tags)
 
-    def parse(self, sentence: Sentence) -> ParsedSentence:
+    def result(self, view: PosteriorView | None, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence, or the fallback if it has no words or too many."""
-        return self.parse_batch([sentence])[0]
-
-    def parse_batch(self, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
-        """The best trees of some sentences, whose posteriors are computed together."""
-        return [self._result(view, sentence) for view, sentence in zip(self.views(sentences), sentences, strict=True)]
-
-    def _result(self, view: PosteriorView | None, sentence: Sentence) -> ParsedSentence:
         if view is not None:
             return self.parsed(view, view.argmax(self.objective, **self.options), sentence, view.log_partition)
         if sentence.words:

@@ -25,7 +25,7 @@ from treegauge.engines import in_threads
 from treegauge.errors import TreegaugeWarning, UsageError
 from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes, training_trees
 from treegauge.io.checkpoints import CheckpointFolder
-from treegauge.neural.backend import as_numpy, torch_module
+from treegauge.neural.backend import as_numpy, fast_products, torch_module
 from treegauge.neural.network_model import WITH_ENCODER, NetworkModel, NetworkSettings, chosen_device, half_precision
 from treegauge.neural.network_view import NetworkView, network_views
 from treegauge.neural.pretrained_encoder import PretrainedEncoder
@@ -97,7 +97,7 @@ def train_network(
 ) -> NetworkModel:
     """Train a network on trees, after normalising them by :data:`~treegauge.grammar.training_sentences.STEPS`.
 
-    The state is written to the folder ``checkpoint`` after each epoch, and ``every`` so many seconds (default: 60, and 600 with an
+    The state is written to the folder ``checkpoint`` after each epoch, and every ``every`` seconds (default: 60, and 600 with an
     encoder, whose state is large); ``resume`` continues from it. The folder is removed at the end, after ``save`` was called with
     the model. ``jobs`` is the number of threads of a CPU, which does not change the result. Without ``tune`` there is no slice: the
     network is that of the last epoch, with the usual lam. ``vectors`` are vectors of words that the network reads beside its own,
@@ -115,9 +115,9 @@ def train_network(
     plan = {**asdict(settings), "convolutions": list(settings.convolutions), "tune": tune, "device": device, "trees": digest}
     given = {"embeddings": [*vectors.words, vectors.values] if vectors else [], "encoder": encoder[1].values() if encoder else []}
     checkpoints = CheckpointFolder(checkpoint, {**plan, **{name: _digest(each) for name, each in given.items()}}, resume=resume)
-    with _one_thread(), _fast_products(), _own_randomness(device), ThreadPoolExecutor(jobs if device == "cpu" else 2) as pool:
+    with _one_thread(), fast_products(), _own_randomness(device), ThreadPoolExecutor(jobs if device == "cpu" else 2) as pool:
         run = _Training(rest, _slice(held), settings, device, pool, vectors, encoder)
-        run.resume(checkpoints)
+        checkpoints.read_state("network", run.restore, most_parts=1 << 14)
         run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
         model = replace(run.result(), trained_on=digest, sentences=sentence_hashes(trees))
     save(model)
@@ -157,18 +157,6 @@ def _own_randomness(device: str) -> Generator[None]:
     torch = torch_module()
     with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
         yield
-
-
-@contextmanager
-def _fast_products() -> Generator[None]:
-    """A context in which a GPU multiplies matrices with less precision (TF32), which costs training nothing."""
-    torch = torch_module()
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 class _Training:
@@ -356,11 +344,8 @@ class _Training:
         )
         checkpoints.write_state("network", document, {**now, **best, **moments})
 
-    def resume(self, checkpoints: CheckpointFolder) -> None:
-        """Continue from a checkpoint, if there is one."""
-        checkpoints.read_state("network", self._restore, most_parts=1 << 14)
-
-    def _restore(self, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def restore(self, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Continue from a checkpoint, the inverse of :meth:`_save`."""
         from treegauge.neural.span_network import load_weights
 
         torch = torch_module()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -36,16 +37,11 @@ class NetworkView(PosteriorView):
     gives = frozenset({"trees"})
 
     def __init__(
-        self, vocabulary: Vocabulary, price: float, words: Sequence[str], scores: NDArray[Any], spans: Float64,
+        self, vocabulary: Vocabulary, lam: float, words: Sequence[str], scores: NDArray[Any], spans: Float64,
         tags: Sequence[TagPosteriors],
     ) -> None:  # fmt: skip
-        self.vocabulary, self.price, self.words = vocabulary, price, tuple(words)
-        self.scores, self.spans, self.tags = scores, spans, tags
-
-    @property
-    def lam(self) -> float:
-        """The price of a node that training has chosen."""
-        return self.price
+        self.vocabulary, self.lam, self.words = vocabulary, lam, tuple(words)
+        self.scores, self.spans, self.tags, self.treebank_root = scores, spans, tags, vocabulary.root
 
     @property
     def log_partition(self) -> float:
@@ -82,23 +78,18 @@ class NetworkView(PosteriorView):
         row, X = np.nonzero(phrase > LEAST)
         of_word = [(s, number[tag], p) for s, own in enumerate(self.tags) for tag, p in own if tag]
         word, tag = (np.array([each[i] for each in of_word], np.int64) for i in (0, 1))
-        of_phrase = (first[kept][row] * (n + 1) + last[kept][row] + 1) * len(names) + X
-        keys, place = np.unique(np.concatenate([of_phrase, (word * (n + 1) + word + 1) * len(names) + tag]), return_inverse=True)
-        p, of_tag, of_top = np.zeros((3, len(keys)))
-        p[place[: len(row)]], of_top[place[: len(row)]] = phrase[row, X], top[row, X]
-        of_tag[place[len(row) :]] = [each[2] for each in of_word]
+        span = np.concatenate([first[kept][row] * (n + 1) + last[kept][row] + 1, word * (n + 1) + word + 1])
+        none, no_tag = np.zeros(len(of_word)), np.zeros(len(row))
+        columns = [
+            np.concatenate(both) for both in ((no_tag, [p for *_, p in of_word]), (phrase[row, X], none), (top[row, X], none))
+        ]
         some = np.zeros((n, n + 1))
         some[first, last + 1] = self.spans
         bare = np.array([sum(q for tag, q in own if tag is None) for own in self.tags])
         words = np.arange(n)
         some[words, words + 1] = 1 - bare * (1 - some[words, words + 1])
-        begins = np.searchsorted(keys, np.arange(n * (n + 1) + 1) * len(names))
-        return SpanLabels(names, n, begins, keys % len(names), p + of_tag * (1 - p), p, of_top, some, np.zeros((n, n + 1)))
-
-    @property
-    def treebank_root(self) -> str | None:
-        """The treebank's root."""
-        return self.vocabulary.root
+        made = SpanLabels.of_rows(names, n, span, np.concatenate([X, tag]), columns, some, np.zeros((n, n + 1)))
+        return replace(made, any=made.phrase + made.any * (1 - made.phrase))
 
     @cached_property
     def chart(self) -> SpanChart:
@@ -108,10 +99,6 @@ class NetworkView(PosteriorView):
         scores = np.zeros((self.n, self.n, self.scores.shape[1] + 1))
         scores[(*np.triu_indices(self.n), slice(1, None))] = self.scores
         return SpanChart(scores, labels=["", *self.vocabulary.labels], words=self.words, null=0, root=False)
-
-    def best(self) -> Parse:
-        """The likeliest tree."""
-        return self.kbest(1)[0]
 
     def kbest(self, k: int) -> list[Parse]:
         """The k likeliest trees, each with the logarithm of its probability given the words."""
@@ -157,7 +144,7 @@ def network_views(
     tags: Sequence[Sequence[str] | None] | None = None,
 ) -> list[NetworkView]:  # fmt: skip
     """The views of sentences of one word or more, computed several at a time; ``tags`` are those of words whose tags are known."""
-    from treegauge.neural.backend import as_numpy, torch_module
+    from treegauge.neural.backend import as_numpy, full_precision, torch_module
     from treegauge.neural.span_network import on_device, tree_distribution
 
     torch: Any = torch_module()
@@ -165,7 +152,7 @@ def network_views(
     found: dict[int, NetworkView] = {}
     for chosen in _groups(given.lengths):
         batch = on_device(make_batch(given, chosen), device)
-        with torch.inference_mode():
+        with torch.inference_mode(), full_precision:
             scores, of_tags = network(batch)
             crf = tree_distribution(scores, batch, torch.float64)
             spans = as_numpy(crf.marginals[..., 1].flatten()[batch.cell])

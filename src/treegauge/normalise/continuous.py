@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.normalise.labels import escape_marks, relabel, unescape_marks
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.discontinuous import PlacedWord, blocks_of, from_placed_words, walk
+from treegauge.trees.discontinuous import PlacedWord, attachments, blocks_of, from_placed_words, is_punctuation, walk
 
 MARK = "*"
 _PIECE = re.compile(r"(.*)\*(\d{1,6})(?:\.(\d{1,6}))?", re.DOTALL)
@@ -64,7 +65,7 @@ class _Graph:
         for place, (word, parent) in enumerate(self.words):
             made[parent].append(_OrderedChild(place, True, 0, PlacedWord(word, place)))
         for number in reversed(top_down):
-            inside = sorted(made.pop(number), key=_position)
+            inside = sorted(made.pop(number), key=itemgetter(0, 1, 2))
             own = self.places[number]
             first = next((child.first for child in inside if child.has_words), own.start if isinstance(own, range) else 0)
             has_words = any(child.has_words for child in inside)
@@ -82,10 +83,6 @@ class _OrderedChild(NamedTuple):
     has_words: bool
     number: int
     child: Tree | PlacedWord
-
-
-def _position(made: _OrderedChild) -> tuple[int, bool, int]:
-    return made[:3]
 
 
 def raise_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
@@ -106,7 +103,7 @@ def raise_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
         below[parent].append(_ChildSpan(-1, place, place + 1))
     raised = 0
     for number in range(len(graph.label) - 1, 0, -1):
-        parts = sorted(below[number], key=_start)
+        parts = sorted(below[number], key=attrgetter("start"))
         stay = _head_block(parts, graph.label)
         if stay is not None:
             first, last = stay
@@ -131,10 +128,6 @@ class _ChildSpan(NamedTuple):
     node: int
     start: int
     end: int
-
-
-def _start(part: _ChildSpan) -> int:
-    return part.start
 
 
 def _head_block(parts: Sequence[_ChildSpan], labels: Sequence[str]) -> tuple[int, int] | None:
@@ -246,12 +239,8 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
 
 def _is_piece(label: str) -> bool:
     match = _PIECE.fullmatch(label)
-    return match is not None and not _is_escaped(match.group(1))
-
-
-def _is_escaped(before: str) -> bool:
-    """Whether a mark after this text is escaped: the text ends with an odd number of backslashes."""
-    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+    # A mark after an odd number of backslashes is escaped.
+    return match is not None and (len(match[1]) - len(match[1].rstrip("\\"))) % 2 == 0
 
 
 def attach_punctuation(tree: Tree, changes: Counter[str] | None = None) -> Tree:
@@ -266,19 +255,21 @@ def attach_punctuation(tree: Tree, changes: Counter[str] | None = None) -> Tree:
     graph = _Graph.of(tree)
     parent_of_tag = [graph.parent[parent] if _is_tag(graph, parent) else parent for _, parent in graph.words]
     loose = [
-        above <= 0 and parent != 0 and (graph.label[parent].startswith("$") or not any(map(str.isalnum, word)))
+        above <= 0 and parent != 0 and is_punctuation(word, graph.label[parent])
         for (word, parent), above in zip(graph.words, parent_of_tag, strict=True)
     ]
-    fixed = [place for place, is_loose in enumerate(loose) if not is_loose]
+
+    def ancestors(place: int) -> Iterator[int]:
+        node = parent_of_tag[place]
+        while node >= 0:
+            yield node
+            node = graph.parent[node]
+
     attached = 0
-    for left, right in pairwise(fixed):
-        if right - left == 1:
-            continue
-        target = _lowest_above(graph, parent_of_tag[left], parent_of_tag[right])
-        for place in range(left + 1, right):
-            tag = graph.words[place][1]
-            attached += graph.parent[tag] != target
-            graph.parent[tag] = target
+    for place, target in attachments(loose, ancestors):
+        tag = graph.words[place][1]
+        attached += graph.parent[tag] != target
+        graph.parent[tag] = target
     if changes is not None:
         changes["attached"] += attached
     return graph.tree() if attached else tree
@@ -286,16 +277,6 @@ def attach_punctuation(tree: Tree, changes: Counter[str] | None = None) -> Tree:
 
 def _is_tag(graph: _Graph, number: int) -> bool:
     return len(graph.places[number]) == 1 and (number + 1 == len(graph.parent) or graph.parent[number + 1] != number)
-
-
-def _lowest_above(graph: _Graph, left: int, right: int) -> int:
-    above: set[int] = set()
-    while left >= 0:
-        above.add(left)
-        left = graph.parent[left]
-    while right not in above:
-        right = graph.parent[right]
-    return right
 
 
 class GapCounts(NamedTuple):
@@ -320,17 +301,11 @@ class GapCounts(NamedTuple):
 
 def add_gaps(counts: Iterable[GapCounts]) -> GapCounts:
     """The sums of several counts."""
-    total = GapCounts()
-    fan_out: Counter[int] = Counter()
-    for count in counts:
+    every, fan_out = list(counts), Counter[int]()
+    for count in every:
         fan_out.update(dict(count.fan_out))
-        total = GapCounts(
-            total.sentences + count.sentences,
-            total.sentences_with_gaps + count.sentences_with_gaps,
-            total.constituents + count.constituents,
-            total.constituents_with_gaps + count.constituents_with_gaps,
-        )
-    return total._replace(fan_out=tuple(sorted(fan_out.items())))
+    sums = {name: sum(getattr(count, name) for count in every) for name in GapCounts._fields[:-1]}
+    return GapCounts(**sums, fan_out=tuple(sorted(fan_out.items())))
 
 
 def count_gaps(banks: Iterable[Treebank]) -> GapCounts:

@@ -102,6 +102,9 @@ class HeadRules:
     base: frozenset[str] = frozenset()
     name: str = field(default="", compare=False)
 
+    def __repr__(self) -> str:
+        return f"<HeadRules for {len(self.searches)} labels>"
+
     @classmethod
     def parse(cls, text: str, name: str = "<rules>") -> HeadRules:
         """The rules in a text; :class:`~treegauge.errors.FormatError` names the line that is wrong."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
-from treegauge.trees.tree import rebuild
+from treegauge.trees.tree import rebuild_whole
 
 _CUT = re.compile(r"[-=]")
 _FEATURES = re.compile(r"(##.*?(?:##|\Z))", re.DOTALL)
@@ -33,9 +33,7 @@ def relabel(tree: Tree, new: Callable[[str], str], *, tags: bool = True) -> Tree
         keep = not tags and node.is_preterminal
         return [Tree(node.label if keep else new(node.label), children)]
 
-    made = rebuild(tree, make)
-    assert made is not None
-    return made
+    return rebuild_whole(tree, make)
 
 
 def base_label(label: str) -> str:
@@ -117,9 +115,7 @@ def remove_redundant(tree: Tree) -> Tree:
         only = children[0] if len(children) == 1 else None
         return [only if isinstance(only, Tree) and only.label == node.label else node.replace(children=children)]
 
-    made = rebuild(tree, make)
-    assert made is not None
-    return made
+    return rebuild_whole(tree, make)
 
 
 def remove_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> Tree:

@@ -20,7 +20,7 @@ from treegauge.normalise import labels, markovisation, pruning
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
 from treegauge.presets import load_preset
-from treegauge.tables import british
+from treegauge.tables import british, cut
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.notation import is_nltk_tree
 from treegauge.trees.treebank import pick_origins
@@ -316,6 +316,9 @@ class Pipeline:
 
     steps: tuple[BoundStep, ...]
     undoing: bool = False
+
+    def __repr__(self) -> str:
+        return cut(f"<Pipeline {self}>")
 
     def __str__(self) -> str:
         written = ",".join(str(step) for step in (reversed(self.steps) if self.undoing else self.steps))

@@ -14,7 +14,7 @@ from treegauge.normalise.labels import escape_marks, join_marked, split_marked, 
 from treegauge.presets import Preset, load_preset
 from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
-from treegauge.trees.tree import fold, rebuild
+from treegauge.trees.tree import fold, rebuild, rebuild_whole
 
 Keep = Literal["top", "bottom", "joined"]
 MARK = "+"
@@ -87,9 +87,7 @@ def expand_unaries(tree: Tree) -> Tree:
             children = [Tree(label, children)]
         return children
 
-    made = rebuild(tree, make)
-    assert made is not None
-    return made
+    return rebuild_whole(tree, make)
 
 
 def chain_labels(label: str) -> tuple[str, ...]:
@@ -180,9 +178,7 @@ def drop_one_word(tree: Tree) -> Tree:
         trivial = node.width == 1 and not node.is_preterminal
         return children if trivial else [node.replace(children=children)]
 
-    made = rebuild(tree, make)
-    assert made is not None
-    return made
+    return rebuild_whole(tree, make)
 
 
 def hogenhout(tree: Tree, tags: Collection[str] = PUNCTUATION["ptb"], *, one_word: bool = True) -> Tree | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -233,11 +233,6 @@ def span_labels(forest: Forest) -> SpanLabels:
     starts, ends = cells(n, chart)
     span, group = starts * (n + 1) + ends, labels.group[chart.symbol].astype(np.int64)
     shown = group >= 0
-    size = max(1, len(labels.names))
-    keys, row = np.unique(span[shown] * size + group[shown], return_inverse=True)
-
-    def by_label(posterior: Float64) -> Float64:
-        return np.bincount(row, posterior[shown], len(keys)).astype(np.float64)
 
     def by_span(posterior: Float64) -> Float64:
         return np.bincount(span, posterior, n * (n + 1)).astype(np.float64).reshape(n, n + 1)
@@ -245,17 +240,10 @@ def span_labels(forest: Forest) -> SpanLabels:
     some = by_span(np.where(shown, found.some, 0.0))
     grammar = forest.grammar
     hides = any(label is None for symbol, label in grammar.labels.items() if symbol != grammar.start)
-    return SpanLabels(
-        labels.names,
-        n,
-        np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
-        keys % size,
-        by_label(found.any),
-        np.maximum(0.0, by_label(found.any - found.over_word)),
-        by_label(tops),
-        some,
-        np.maximum(0.0, by_span(tops) - some) if hides else np.zeros((n, n + 1)),
-    )
+    hidden = np.maximum(0.0, by_span(tops) - some) if hides else np.zeros((n, n + 1))
+    columns = [column[shown] for column in (found.any, found.any - found.over_word, tops)]
+    made = SpanLabels.of_rows(labels.names, n, span[shown], group[shown], columns, some, hidden)
+    return replace(made, phrase=np.maximum(0.0, made.phrase))
 
 
 def word_tags(forest: Forest, position: int) -> list[tuple[str | None, float]]:

@@ -172,10 +172,7 @@ def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> Inside
     n = len(leaves.first) - 1
     weights, unary = weights_of(grammar, SUM)
     length = np.diff(leaves.first)
-    if not length.all():
-        log_factor = np.zeros(n)
-    else:
-        log_factor = -np.log(np.maximum.reduceat(leaves.weight, leaves.first[:-1]))
+    log_factor = -np.log(np.maximum.reduceat(leaves.weight, leaves.first[:-1])) if length.all() else np.zeros(n)
     for _ in range(_ATTEMPTS):
         scaled = leaves._replace(weight=np.exp(np.log(leaves.weight) + np.repeat(log_factor, length)))
         chart, width, low, high = inside(SUM, n, scaled, grammar.binary, weights, limit, 0.0)

@@ -35,8 +35,8 @@ from treegauge.tables import number_of
 
 CONVENTIONS = ("inclusive", "fencepost")
 _PLAIN_BYTES, _MOST_RATIO = 64 << 20, 200
-"""A file that unpacks to more than the first, and to more than so many times its size, is refused: compressed zeros could otherwise
-fill all memory."""
+"""A file that unpacks to more than the first, and to more than that many times its size, is refused: compressed zeros could
+otherwise fill all memory."""
 _WHAT = "an .npz file of charts"
 
 
@@ -117,10 +117,7 @@ class _Arrays:
                 return default[0]
             raise FormatError(f"there is no array {name!r} in it", path=self.path, advice="It must have scores and labels.")
         with refusing_damage(self.path, f"{_WHAT} with an array {name!r}"):
-            found = array_of(self._archive.read(f"{name}.npy"))
-            if found.dtype.kind == "U":
-                found.tolist()  # fails on code points that are none
-            return found
+            return array_of(self._archive.read(f"{name}.npy"))
 
     def strings(self, name: str) -> list[str]:
         """A one-dimensional array of strings, as a list."""

@@ -82,8 +82,7 @@ class Chart(NamedTuple):
     right_row: Floats
 
 
-@helper
-def find(chart: Chart, s: int, t: int, X: int) -> int:
+def _find(chart: Chart, s: int, t: int, X: int) -> int:
     """The entry of symbol X in the cell of [s, t), or -1."""
     for k in range(chart.first[s, t], chart.last[s, t]):
         if chart.symbol[k] == X:
@@ -91,10 +90,8 @@ def find(chart: Chart, s: int, t: int, X: int) -> int:
     return -1
 
 
-@kernel
-def find_entry(chart: Chart, s: int, t: int, X: int) -> int:
-    """:func:`find` for Python."""
-    return find(chart, s, t, X)
+find, find_entry = helper(_find), kernel(_find)
+"""The same function for kernels and for Python."""
 
 
 @kernel

@@ -59,7 +59,7 @@ class Scratch(NamedTuple):
 
 @helper
 def scratch(n_symbols: int) -> Scratch:
-    """An empty cell for a grammar of so many symbols."""
+    """An empty cell for a grammar with this number of symbols."""
     return Scratch(np.zeros(n_symbols, np.bool_), np.empty(n_symbols, np.int32), np.empty(n_symbols), np.zeros(1, np.int64))
 
 

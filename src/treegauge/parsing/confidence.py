@@ -13,7 +13,7 @@ its constituents and those of the gold tree, so that the weighted mean over the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,11 @@ class ExpectedCounts(NamedTuple):
         total = self.gold + self.test
         return 2 * self.matched / total if total > 0 else math.nan
 
+    @classmethod
+    def total(cls, counts: Sequence[ExpectedCounts]) -> ExpectedCounts:
+        """The sum over several trees."""
+        return cls(math.fsum(c.matched for c in counts), sum(c.test for c in counts), math.fsum(c.gold for c in counts))
+
 
 def expected_counts(view: PosteriorView, tree: Tree) -> ExpectedCounts:
     """The expected counts of a tree's constituents. Neither preterminals nor the treebank's root count; each (span, label) counts
@@ -64,7 +69,7 @@ def expected_counts(view: PosteriorView, tree: Tree) -> ExpectedCounts:
     ExpectedCounts(matched=1.6, test=2, gold=2.0)
     """
     root = view.treebank_root
-    g = {(c.start, c.end, c.label): c.posterior for c in view.phrase_constituents() if c.label != root}
+    g = {part: p for part, p in view.phrase_posteriors.items() if part[2] != root}
     placeholders = {root} | ({TOP} - set(view.span_labels.names))
     own = {(s, t, label) for s, t, label in tree.spans(preterminals=False) if label not in placeholders}
     return ExpectedCounts(math.fsum(g.get(part, 0.0) for part in own), len(own), math.fsum(g.values()))

@@ -25,7 +25,7 @@ from treegauge.parsing.confidence import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.posterior_view import PosteriorView
 from treegauge.parsing.tree_consensus import MetricRate
-from treegauge.tables import Cell, Table, number_of
+from treegauge.tables import Cell, HasTable, Table, concise, number_of
 from treegauge.trees.tree import Tree
 
 SAMPLES = 200
@@ -33,6 +33,7 @@ SAMPLES = 200
 PartsOfTree = Callable[[Tree], set[Hashable]]
 
 
+@concise
 @dataclass(frozen=True)
 class ExpectedRates:
     """ER_LR with the precision and F1 of the same constituents, ER_PC, ER_CF, and rates of metrics by name.
@@ -86,7 +87,7 @@ def expected_rates(
     counts = expected_counts(forest, tree)
     wanted = list(metrics)
     exact = isinstance(forest, Forest) and all(forest.grammar.label(X) is not None for X in forest.grammar.nonterminals)
-    drawn = forest.sample(samples, seed) if wanted or not exact else []
+    drawn = forest.sample(samples, seed) if wanted or (not exact and "trees" in forest.gives) else []
     if exact and isinstance(forest, Forest):
         links, frames = (_exact_rate(parts, own) for parts, own in zip(_posteriors(forest), (_links, _frames), strict=True))
     else:
@@ -201,19 +202,22 @@ class LabelCalibration:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(HasTable):
     """The reliability of all labels together and of each one, and the numbers of sentences with and without a parse.
 
     ``expected`` are the expected counts of the trees that an objective chose, ``matched`` is the number of their constituents that
     are right, and ``gold`` the number of constituents of the gold trees.
     """
 
-    labels: tuple[LabelCalibration, ...]
+    labels: tuple[LabelCalibration, ...] = field(repr=False)
     sentences: int
     unparsed: int
-    expected: ExpectedCounts
+    expected: ExpectedCounts = field(repr=False)
     matched: int
     gold: int
+
+    def as_table(self) -> Table:
+        return self.table()
 
     def table(self, *, bins: bool = False) -> Table:
         """A table with a row for each label, or with ``bins`` for each label and bin."""

@@ -113,7 +113,7 @@ class Forest(PosteriorView):
         self.words = tuple(words)
         if self.n > MOST_WORDS:
             raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
-        self._has_tags = tags is not None
+        self._has_tags, self.root_label = tags is not None, grammar.label(grammar.start)
         self.leaves = leaves_of(self.binary, self.words, tags)
         self.limit = limit_of(self.n, self.binary, brackets, allowed) if limit is None else limit
 
@@ -128,11 +128,6 @@ class Forest(PosteriorView):
     def annotated(self) -> bool:
         """Whether symbols other than the start symbol show as labels with another name."""
         return any(symbol != self.grammar.start for symbol in self.grammar.labels)
-
-    @property
-    def root_label(self) -> str | None:
-        """The label of the start symbol, if it shows."""
-        return self.grammar.label(self.grammar.start)
 
     @cached_property
     def orders(self) -> LabelOrders:
@@ -359,7 +354,7 @@ class Forest(PosteriorView):
 
         In a notebook a click on a cell opens it. Tables for 1, 2, 3 ... words show how CKY fills the chart.
 
-        >>> Forest(PCFG.parse('S -> S S [.5] | "a" [.5]'), ["a", "a"]).chart_table()
+        >>> print(Forest(PCFG.parse('S -> S S [.5] | "a" [.5]'), ["a", "a"]).chart_table())
         0-1 a: S 0.5 (1.0000)
         1-2 a: S 0.5 (1.0000)
         0-2 a a: S 0.125 (1.0000)

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from treegauge.parsing.chart_layout import LOG_SUM, cells
 from treegauge.parsing.posterior_view import Constituent
-from treegauge.tables import Table
+from treegauge.tables import Table, optional_library
 from treegauge.trees.drawing import draw_svg, fold_to
 
 if TYPE_CHECKING:
@@ -76,6 +76,9 @@ class ChartTable:
         return [math.log(scaled.weight[i] / own.weight[i]) if i < j else 0.0 for i, j in itertools.pairwise(first)]
 
     def __repr__(self) -> str:
+        return f"<ChartTable over {self.forest.n} words: {len(self.entries)} symbols in spans of up to {self.longest}>"
+
+    def __str__(self) -> str:
         lines = list[str]()
         for (start, end), found in self._by_span().items():
             words = " ".join(self.forest.words[start:end])
@@ -87,6 +90,10 @@ class ChartTable:
         for entry in self.entries:
             found.setdefault((entry.start, entry.end), []).append(entry)
         return found
+
+    def to_frame(self) -> Any:
+        """The entries as a pandas data frame."""
+        return optional_library("pandas", "a data frame").DataFrame(self.entries)
 
     def _repr_html_(self) -> str:
         return self.html()

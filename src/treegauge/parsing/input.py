@@ -12,7 +12,7 @@ from typing import Literal
 
 from treegauge.errors import EncodingError, FormatError
 from treegauge.io import ReadOptions, stream
-from treegauge.io.sources import AUTO, Source, find_sources
+from treegauge.io.sources import Source, Text, find_sources
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.raw_text import split_sentences, tokenise
 from treegauge.trees.notation import restore_word
@@ -42,20 +42,18 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
                 yield Sentence(tuple(words[k] for k in kept), tuple(tags[k] for k in kept))
         return
     for source in [path] if isinstance(path, Source) else find_sources(path):
-        encoding = options.encoding_of(source.name).replace(AUTO, "utf-8")
-        with source.open() as lines:
-            for number, line in enumerate(lines, 1):
-                if number == 1 and kind in ("tokens", "raw"):
-                    _refuse_tree(line, source.name)
-                text = _decode(line, source.name, number, encoding)
-                if "\t" in text.strip():
-                    source.note(TABS)
-                for part in split_sentences(text) if kind == "raw" else [text]:
-                    given = _sentence(part, kind, source.name, number)
-                    words = tuple(map(restore_word, given.words))
-                    if words != given.words:
-                        source.note(RESTORED)
-                    yield given._replace(words=words)
+        for number, line in enumerate(Text(source, options).lines(), 1):
+            if number == 1 and kind in ("tokens", "raw"):
+                _refuse_tree(line, source.name)
+            text = _decode(line, source.name, number)
+            if "\t" in text.strip():
+                source.note(TABS)
+            for part in split_sentences(text) if kind == "raw" else [text]:
+                given = _sentence(part, kind, source.name, number)
+                words = tuple(map(restore_word, given.words))
+                if words != given.words:
+                    source.note(RESTORED)
+                yield given._replace(words=words)
 
 
 _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")
@@ -69,11 +67,13 @@ def _refuse_tree(line: bytes, path: str) -> None:
         )
 
 
-def _decode(line: bytes, path: str, number: int, encoding: str) -> str:
+def _decode(line: bytes, path: str, number: int) -> str:
     try:
-        return line.decode(encoding).lstrip("\ufeff").rstrip("\r\n")
+        return line.decode().rstrip("\r")
     except UnicodeDecodeError as error:
-        raise EncodingError(f"not {encoding} text: {error.reason}", path=path, line=number) from None
+        raise EncodingError(
+            f"not UTF-8: {error.reason}", path=path, line=number, advice="Give its encoding: encoding=..."
+        ) from None
 
 
 def _sentence(text: str, kind: InputKind, path: str, number: int) -> Sentence:

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +22,8 @@ from numpy.typing import NDArray
 from treegauge.errors import FileNote, MismatchError, UsageError
 from treegauge.normalise.labels import ROOT_LABELS, base_label
 from treegauge.normalise.pruning import chain_labels
-from treegauge.parsing.confidence import F1Calibration
 from treegauge.parsing.objectives import CRITERIA, DecodingSetting, check_objective
-from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser, with_tags
+from treegauge.parsing.parser import BatchParser, ParsedSentence, Parser, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import AnyOrder, PosteriorView, SpanLabels
 from treegauge.parsing.span_charts import TOP
 from treegauge.parsing.spellings import Spellings
@@ -34,11 +34,10 @@ LAM = 0.45
 MIXTURE_SETTINGS = {
     purpose: DecodingSetting("labelled-precision-recall", lam) for purpose, lam in zip(CRITERIA, (LAM, 0.5, 0.25, 0.7), strict=True)
 }
-"""The setting of a mixture for each purpose, unless it was tuned."""
+"""The setting of a mixture for each purpose, unless it was tuned. For exact match it is the tree of all constituents that are more
+probable than not: if constituents were right independently of each other, no tree would be right more often."""
 LEAST = 1e-6
 """Smaller posteriors are left out of the mean."""
-BATCH = 32
-"""The number of sentences that a mixture parses at a time."""
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Names = Callable[[str], Sequence[str]]
@@ -133,8 +132,11 @@ def _with_tags(given: Posteriors, n: int) -> Posteriors:
 
 def check_shares(parts: Sequence[object], shares: Sequence[float]) -> None:
     """Refuse shares that are not one finite number for each part, none below 0 and not all 0."""
-    if not parts or len(parts) != len(shares) or not all(0 <= share < math.inf for share in shares) or not any(shares):
-        given = ", ".join(f"{share:g}" for share in shares)
+    if not parts:
+        raise UsageError("a mixture needs at least one model")
+    usable = all(isinstance(share, Real) and 0 <= share < math.inf for share in shares)
+    if len(parts) != len(shares) or not usable or not any(shares):
+        given = ", ".join(f"{share:g}" if isinstance(share, Real) else repr(share) for share in shares)
         raise UsageError(f"a mixture of {len(parts)} needs {len(parts)} shares, none below 0 and not all 0, not {given or 'none'}")
 
 
@@ -155,27 +157,14 @@ class MixtureView(PosteriorView):
     def __init__(
         self, words: Sequence[str], parts: Sequence[PosteriorView | Posteriors], shares: Sequence[float], lam: float | None = LAM
     ) -> None:
-        self.words, self._lam = tuple(words), lam
+        self.words, self.lam = tuple(words), lam
         check_shares(parts, shares)
         self.parts = [collect(part) if isinstance(part, PosteriorView) else part for part in parts]
         if any(len(part.some) != self.n for part in self.parts):
             raise MismatchError(f"the models have other words than the sentence: {' '.join(self.words[:8])}")
         self.shares = [share / math.fsum(shares) for share in shares]
         self.is_binary = all(part.is_binary for part in self.parts)
-
-    @property
-    def lam(self) -> float | None:
-        """The price of a node unless one is given."""
-        return self._lam
-
-    @property
-    def treebank_root(self) -> str | None:
-        """The root of the first model that has one."""
-        return next((part.root for part in self.parts if part.root is not None), None)
-
-    @property
-    def root_label(self) -> str | None:
-        return None
+        self.treebank_root = next((part.root for part in self.parts if part.root is not None), None)
 
     @cached_property
     def required(self) -> NDArray[np.bool_]:
@@ -195,30 +184,20 @@ class MixtureView(PosteriorView):
     def span_labels(self) -> SpanLabels:
         """The means of the posteriors, span by span; phrases come before labels that are only tags."""
         n, names = self.n, tuple(dict.fromkeys([*self._phrases, *(name for part in self.parts for name in part.names)]))
-        number, size = {name: X for X, name in enumerate(names)}, max(1, len(names))
-        keys = [
-            part.rows.span * size + np.array([number[name] for name in part.names], np.int64)[part.rows.label]
-            for part in self.parts
-        ]
-        keys, row = np.unique(np.concatenate(keys), return_inverse=True)
+        number = {name: X for X, name in enumerate(names)}
+        label = [np.array([number[name] for name in part.names], np.int64)[part.rows.label] for part in self.parts]
 
-        def total(values: Iterable[Float64]) -> Float64:
-            shared = [share * value for share, value in zip(self.shares, values, strict=True)]
-            return np.bincount(row, np.concatenate(shared), len(keys)).astype(np.float64)
+        def shared(column: Callable[[Rows], Float64]) -> Float64:
+            return np.concatenate([share * column(part.rows) for share, part in zip(self.shares, self.parts, strict=True)])
 
-        phrase = np.minimum(total(part.rows.phrase for part in self.parts), 1.0)
-        return SpanLabels(
-            names,
-            n,
-            np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
-            keys % size,
-            np.minimum(phrase + total(part.rows.tag for part in self.parts), 1.0),
-            phrase,
-            total(part.rows.top for part in self.parts),
-            self._mean(part.some for part in self.parts),
-            self._mean(part.hidden for part in self.parts),
+        made = SpanLabels.of_rows(
+            names, n, np.concatenate([part.rows.span for part in self.parts]), np.concatenate(label),
+            (shared(lambda rows: rows.tag), shared(lambda rows: rows.phrase), shared(lambda rows: rows.top)),
+            self._mean(part.some for part in self.parts), self._mean(part.hidden for part in self.parts),
             tagged=any(any(part.tags) for part in self.parts),
-        )
+        )  # fmt: skip
+        phrase = np.minimum(made.phrase, 1.0)
+        return replace(made, any=np.minimum(phrase + made.any, 1.0), phrase=phrase)
 
     @cached_property
     def orders(self) -> AnyOrder:
@@ -246,7 +225,7 @@ class MixtureView(PosteriorView):
 
 
 @dataclass(frozen=True)
-class MixtureParser(SentenceParser):
+class MixtureParser(BatchParser):
     """Several parsers whose posteriors are averaged by their shares: ``parser.parse(sentence)``.
 
     ``cut`` has the numbers of the parsers whose function tags do not count, because the other ones have none.
@@ -256,17 +235,12 @@ class MixtureParser(SentenceParser):
     shares: tuple[float, ...]
     objective: str = "labelled-precision-recall"
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    kbest: int = 0
-    posteriors: bool = False
-    gold_tags: bool = False
     lam: float = LAM
     cut: frozenset[int] = frozenset()
-    batch: int = BATCH
-    expected_f1: bool = False
-    calibration: F1Calibration | None = None
 
     def __post_init__(self) -> None:
         check_shares(self.parts, self.shares)
+        check_objective("labelled-precision-recall", {"lam": self.lam})
         if self.gold_tags:
             object.__setattr__(self, "parts", tuple(part.with_settings(gold_tags=True) for part in self.parts))
 
@@ -296,16 +270,18 @@ class MixtureParser(SentenceParser):
         """Whether all models may be used in copies of the process."""
         return all(part.forks for part in self.parts)
 
+    @property
+    def reads_tags(self) -> bool:
+        """Whether the words of all models are tags."""
+        return self.parts[0].reads_tags
+
     def without_pruning(self) -> MixtureParser:
         """The same mixture of parsers without pruning."""
         return replace(self, parts=tuple(part.without_pruning() for part in self.parts))
 
-    def view(self, sentence: Sentence) -> MixtureView:
-        """The mean of the posteriors of one sentence."""
-        found = self.views([sentence])[0]
-        if found is None:
-            return MixtureView(sentence.words, [part.view(sentence) for part in self.parts], self.shares, self.lam)
-        return found
+    def view(self, sentence: Sentence) -> PosteriorView:
+        """The mean of the posteriors of one sentence; if no model has a parse, the first model's."""
+        return self.views([sentence])[0] or self.parts[0].view(sentence)
 
     def views(self, sentences: Sequence[Sentence]) -> list[MixtureView | None]:
         """The mean of the posteriors of each sentence; None if no model has a parse of it."""
@@ -319,7 +295,8 @@ class MixtureParser(SentenceParser):
         """The mean of the posteriors of one sentence, given those of each model; None if no model has a parse of it."""
         some = [(part, share) for part, share in zip(own, self.shares, strict=True) if part is not None]
         parts, shares = [part for part, _ in some], [share for _, share in some]
-        return MixtureView(sentence.words, parts, shares, self.lam) if any(shares) else None
+        words = sentence.tags if self.reads_tags and sentence.tags else sentence.words
+        return MixtureView(words, parts, shares, self.lam) if any(shares) else None
 
     def _collected(self, number: int, sentences: Sequence[Sentence]) -> Iterator[Posteriors | None]:
         """The posteriors of each sentence under one part; its charts are dropped at once, since they are large."""
@@ -329,17 +306,11 @@ class MixtureParser(SentenceParser):
             for view in part.views(sentences[first : first + part.batch]):
                 yield None if view is None else collect(view, joined, cut=number in self.cut)
 
-    def parse(self, sentence: Sentence) -> ParsedSentence:
+    def result(self, view: PosteriorView | None, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence, or the first model's fallback if no model has a parse."""
-        return self.parse_batch([sentence])[0]
-
-    def parse_batch(self, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
-        """The best trees of some sentences."""
-        return [self._result(view, sentence) for view, sentence in zip(self.views(sentences), sentences, strict=True)]
-
-    def _result(self, view: MixtureView | None, sentence: Sentence) -> ParsedSentence:
         if view is None:
             return replace(self.parts[0].parse(sentence), missing=len(self.parts))
+        assert isinstance(view, MixtureView)
         made = self.parsed(view, view.argmax(self.objective, **self.options), sentence, math.nan)
         return replace(made, missing=len(self.parts) - len(view.parts))
 
@@ -348,7 +319,7 @@ class MixtureParser(SentenceParser):
         first = self.parts[0]
         if isinstance(first, Parser) and first.tag_words:
             return replace(first, joined=False).output_tree(tree, sentence)
-        return with_tags(tree, sentence.tags) if self.gold_tags and sentence.tags is not None else tree
+        return super().output_tree(tree, sentence)
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
         """The first model's fallback."""
@@ -364,7 +335,7 @@ def mixture_of(
     different kinds, or if one reads tags in place of words. Function tags that not all of them have are cut off, with a warning.
     """
     parsers = tuple(parts.values())
-    tagged = [name for name, part in parts.items() if isinstance(part, Parser) and part.tag_words]
+    tagged = [name for name, part in parts.items() if part.reads_tags]
     if tagged and len(tagged) < len(parts):
         other = next(name for name in parts if name not in tagged)
         raise MismatchError(f"{tagged[0]} is a grammar over tags, {other} is one over words: they cannot be mixed")

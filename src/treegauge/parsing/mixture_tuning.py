@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from treegauge.errors import MismatchError
 from treegauge.normalise import pipeline
-from treegauge.parsing.mixture import BATCH, MixtureParser, Posteriors
+from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser, Posteriors
 from treegauge.parsing.objectives import DecodingSetting
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.tuned_decoding import TunedDecoding, best_settings
@@ -54,13 +54,13 @@ def tune_mixture(parser: MixtureParser, trees: Sequence[Tree], *, show: Callable
     every = [tree for tree in map(clean, trees) if tree is not None and tree.width]
     every = every[:: max(1, -(-len(every) // MOST_TREES))]
     gold, own = list[Tree](), list[tuple[Posteriors | None, ...]]()
-    for first in range(0, len(every), BATCH):
-        batch = every[first : first + BATCH]
+    for first in range(0, len(every), parser.batch):
+        batch = every[first : first + parser.batch]
         for tree, found in zip(batch, parser.by_part([Sentence(tree.words, tree.tags) for tree in batch]), strict=True):
             if any(found):
                 gold.append(tree)
                 own.append(found)
-        show(f"posteriors of {min(first + BATCH, len(every)):,} of {len(every):,} sentences")
+        show(f"posteriors of {min(first + parser.batch, len(every)):,} of {len(every):,} sentences")
     if not gold:
         raise MismatchError("there is no tree to tune on, or none that a model has a parse for")
     known: dict[Shares, float] = {}
@@ -91,8 +91,7 @@ def tune_mixture(parser: MixtureParser, trees: Sequence[Tree], *, show: Callable
             break
         best = better
     made = decoded(best, [*_WITH_LAM, *(DecodingSetting("labelled-recall", lam) for lam in (0.2, 0.35, 0.5))])
-    usual = max(_WITH_LAM, key=lambda setting: score(gold, made[setting], metric="parseval").rates["f1"])
-    return TunedMixture(best, best_settings(gold, made, usual, least=max(alone)), alone)
+    return TunedMixture(best, best_settings(gold, made, MIXTURE_SETTINGS["exact"], least=max(alone)), alone)
 
 
 def _scaled(shares: Shares, index: int, factor: float) -> Shares:

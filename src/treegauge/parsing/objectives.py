@@ -31,7 +31,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -57,8 +57,8 @@ class Objective:
     name: str
     maximises: str
     licensed: bool
-    source: str
-    decode: Callable[..., Best]
+    source: str = field(repr=False)
+    decode: Callable[..., Best] = field(repr=False)
     needs: str = ""
 
 
@@ -90,8 +90,8 @@ def _check_options(name: str, decode: Callable[..., Best], given: Mapping[str, A
         what = f"takes no option {wrong[0]!r}" if wrong else f"needs {needed[0]}=..."
         raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
     for option, value in given.items():
-        if isinstance(value, Real) and not math.isfinite(value):
-            raise UsageError(f"{option} must be a finite number, not {value}")
+        if (isinstance(value, Real) and not math.isfinite(value)) or (option == "lam" and not isinstance(value, Real | None)):
+            raise UsageError(f"{option} must be a finite number, not {value!r}")
 
 
 def decode_view(view: PosteriorView, objective: str, **options: Any) -> Best:

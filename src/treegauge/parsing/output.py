@@ -13,7 +13,7 @@ import stat
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -22,8 +22,7 @@ from treegauge.engines import SentenceBlock
 from treegauge.errors import TreegaugeError, UsageError, WriteError
 from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
 from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file
-from treegauge.io.writing import partial_path, write_chunks
-from treegauge.parsing.confidence import ExpectedCounts
+from treegauge.io.writing import partial_path, write_standard_output
 from treegauge.parsing.input import InputKind
 from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
@@ -194,7 +193,7 @@ class RecordFile:
     def open(self) -> Generator[Callable[[str], object]]:
         """A context with a function that appends records after the complete ones; an incomplete record is removed first."""
         if self._path == "-":
-            yield lambda text: write_chunks([text.encode("utf-8")], "-")
+            yield lambda text: write_standard_output([text.encode("utf-8")])
             return
         try:
             with self._planned(), self._replacing(), self._stream() as stream:
@@ -334,20 +333,12 @@ BLOCK = 200
 
 
 class ParseRecord(NamedTuple):
-    """The output text of a sentence and, as in :class:`~treegauge.parsing.parser.ParsedSentence`, how its tree was found.
-
-    ``sentence`` is the sentence itself if its pruning is to be checked, else None.
-    """
+    """The output text of a sentence, how its tree was found (without the tree), and the sentence itself if its pruning is to be
+    checked."""
 
     text: str
-    fallback: bool
-    sentence: Sentence | None = None
-    too_long: bool = False
-    expected: ExpectedCounts | None = None
-    unknown_words: tuple[str, ...] = ()
-    pruned: bool = False
-    respelled: tuple[tuple[str, str], ...] = ()
-    missing: int = 0
+    parsed: ParsedSentence
+    checked: Sentence | None = None
 
 
 @dataclass(frozen=True)
@@ -371,16 +362,13 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     shown = parser.kbest, parser.posteriors
     text = record(job.form, number, parsed, *shown, first=number == 0, expected_f1=parser.expected_f1)
     times, rest = divmod(number - job.done, job.check_every)
-    sentence = parsed.sentence if not rest and times < job.check_most else None
-    return ParseRecord(
-        text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words, parsed.pruned, parsed.respelled,
-        parsed.missing,
-    )  # fmt: skip
+    checked = parsed.sentence if not rest and times < job.check_most else None
+    return ParseRecord(text, replace(parsed, sentence=Sentence(()), tree=Tree(""), kbest=(), constituents=()), checked)
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
     """The parses of a block of sentences. The worker with the first block reports if kernels have to be compiled."""
     (sentences,) = block.sides
-    with when_compiling(report_compiling if block.first == job.done else lambda: None):
+    with when_compiling(report_compiling if block.first == job.done else lambda _: None):
         parses = job.parser.parse_all(sentences, job.jobs)
         return [parse_record(job, number, parsed) for number, parsed in enumerate(parses, block.first)]

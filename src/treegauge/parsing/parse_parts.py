@@ -113,21 +113,15 @@ def constituents(forest: Forest) -> list[Constituent]:
 
 def frames(forest: Forest) -> list[Frame]:
     """All productions of positive posterior, including lexical and unary ones, sorted by start, end and the grammar's order."""
-    rules = forest.grammar.rules
-    rows = sorted((s, t, source, p) for s, t, source, p in _all_rules(forest) if source >= 0 and p > 0)
-    return [Frame(s, t, rules[source].production, p) for s, t, source, p in rows]
-
-
-def _all_rules(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
-    """Tuples (s, t, index of the grammar's rule, posterior); the index is -1 for rules of the internal binarisation."""
-    yield from _lexical_rules(forest)
-    yield from _unary_rules(forest)
     where, posterior = forest.rule_posteriors
     sources = forest.binary.binary_source[where[:, 2]]
-    yield from zip(where[:, 0].tolist(), where[:, 1].tolist(), sources.tolist(), posterior.tolist(), strict=True)
+    binary = zip(where[:, 0].tolist(), where[:, 1].tolist(), sources.tolist(), posterior.tolist(), strict=True)
+    rows = sorted(row for row in (*_lexical_rules(forest), *_unary_rules(forest), *binary) if row[2] >= 0 and row[3] > 0)
+    return [Frame(s, t, forest.grammar.rules[source].production, p) for s, t, source, p in rows]
 
 
 def _lexical_rules(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
+    """Tuples (s, t, index of the grammar's rule, posterior); the index is -1 for rules of the internal binarisation."""
     for s, word in enumerate(forest.words):
         symbols, _, rules = forest.binary.word(word, initial=s == 0)
         sources = dict(zip(symbols.tolist(), rules.tolist(), strict=True))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 from treegauge.engines import blocks_of, in_threads
 from treegauge.errors import MismatchError, TooLong, UsageError
@@ -14,14 +15,14 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise.pruning import chain_labels, expand_unaries
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.coarse_to_fine import Pruner, expected_usage
-from treegauge.parsing.confidence import ExpectedCounts, F1Calibration, ParseConfidence, expected_counts
+from treegauge.parsing.confidence import ExpectedCounts, F1Calibration, ParseConfidence, expected_counts, fit_calibration
 from treegauge.parsing.forest import Forest, check_grammar
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posterior_view import Best, Constituent, Parse, PosteriorView
-from treegauge.parsing.spellings import Spellings
+from treegauge.parsing.spellings import Spellings, spellings_of
 from treegauge.presets import FALLBACK
-from treegauge.tables import number_of
-from treegauge.trees.tree import Child, Tree, from_flat, rebuild, to_flat
+from treegauge.tables import concise, cut, number_of
+from treegauge.trees.tree import Child, Tree, from_flat, rebuild_whole, to_flat
 
 AHEAD = 8
 """The number of sentences per thread that are begun before their turn, so that a long one does not hold up the others."""
@@ -59,6 +60,7 @@ def mark_fallback(tree: Tree) -> Tree:
     return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
 
 
+@concise
 class Sentence(NamedTuple):
     """Words, and their tags if they are known."""
 
@@ -106,7 +108,7 @@ class ParsedSentence:
             + [f"log probability {self.log_probability:.4f}"] * (math.isfinite(self.log_probability) and self.log_probability != 0)
             + ([] if self.confidence is None else [f"expected F1 {self.confidence.expected_f1:.4f}"])
         )
-        return f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree}>"
+        return cut(f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree}>")
 
     def _repr_html_(self) -> str:
         return self.tree.svg(theme="auto")
@@ -125,49 +127,74 @@ class ParsedSentence:
         return self.tree.replace(label=self.tree.label.removesuffix(f"-{FALLBACK}")) if self.fallback else self.tree
 
 
-class SentenceParser:
-    """The common part of parsers: :class:`Parser` for grammars counted from trees, and the parser of latent-variable models."""
+class _Decoder(ABC):
+    """The objective of a parser and the options of the objective; each kind of parser has its own default."""
 
     objective: str
     options: Mapping[str, Any]
-    kbest: int
-    posteriors: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceParser(_Decoder):
+    """The common part of all parsers: of counted grammars (:class:`Parser`), latent-variable models, networks and mixtures.
+
+    * ``kbest``: the number of best parses to add to the result; ``posteriors``: whether to add the posteriors of constituents.
+    * ``gold_tags``: parse with the sentence's own tags.
+    * ``expected_f1``: whether to add the expected F1 of the tree; ``calibration``: that of the model, if it has one.
+    * ``batch``: the number of sentences whose posteriors are best computed together.
+    """
+
+    kbest: int = 0
+    posteriors: bool = False
+    gold_tags: bool = False
     expected_f1: bool = False
-    """Whether to add the expected F1 of the tree to the result."""
     calibration: F1Calibration | None = None
     batch: int = 1
-    """The number of sentences whose posteriors are best computed together."""
 
     @property
     def forks(self) -> bool:
         """Whether copies of the process may parse with it, if there are several jobs; else its threads do."""
         return True
 
+    @property
+    def reads_tags(self) -> bool:
+        """Whether its words are tags, which stand in for the words of a sentence."""
+        return False
+
     def with_settings(self, **changes: Any) -> Self:
         """The same parser with other settings: ``objective``, ``options``, ``kbest``, ``posteriors``, ``gold_tags`` ..."""
-        return replace(cast(Any, self), **changes)
+        return replace(self, **changes)
 
     @property
+    @abstractmethod
     def about(self) -> str:
         """The model in a few words."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def spellings(self) -> Spellings:
         """The words that the model knows."""
-        raise NotImplementedError
 
+    @property
+    @abstractmethod
+    def phrase_labels(self) -> frozenset[str]:
+        """The labels of phrases, not of words, that its trees can have."""
+
+    @abstractmethod
     def check(self) -> None:
         """Refuse unusable settings before the first sentence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parse(self, sentence: Sentence) -> ParsedSentence:
-        """The best tree of one sentence."""
-        raise NotImplementedError
+        """The best tree of one sentence, or a fallback if it has no parse or is too long."""
 
+    @abstractmethod
     def view(self, sentence: Sentence) -> PosteriorView:
         """The posteriors of one sentence; :class:`~treegauge.errors.TooLong` if its chart would be too large."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def fallback_tree(self, sentence: Sentence) -> Tree:
+        """The right-branching tree of a sentence without a parse."""
 
     def views(self, sentences: Sequence[Sentence]) -> Sequence[PosteriorView | None]:
         """The posteriors of several sentences, which an engine may compute together; None for those that have no parse or are too
@@ -181,34 +208,29 @@ class SentenceParser:
         except TooLong:
             return None
 
-    @property
-    def phrase_labels(self) -> frozenset[str]:
-        """The labels of phrases, not of words, that its trees can have."""
-        raise NotImplementedError
-
     def without_pruning(self) -> SentenceParser:
         """The same parser without pruning."""
-        raise NotImplementedError
+        return self
 
     def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
-        """A tree of the forest as it is shown, over the sentence's own words and tags."""
-        raise NotImplementedError
+        """A tree of the forest as it is shown, with the sentence's own tags if these are to be kept, even unknown ones."""
+        return with_tags(tree, sentence.tags) if self.gold_tags and sentence.tags is not None else tree
 
-    def fallback_tree(self, sentence: Sentence) -> Tree:
-        """The right-branching tree of a sentence without a parse."""
-        raise NotImplementedError
+    def given_tags(self, sentence: Sentence) -> tuple[str, ...] | None:
+        """The tags to parse with: the sentence's own, or None if these are not to be kept."""
+        if self.gold_tags and sentence.tags is None:
+            raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
+        return sentence.tags if self.gold_tags else None
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
-        """The best trees in the order of the sentences, parsed in ``jobs`` threads, whose kernels run at the same time; sentences
-        whose posteriors are best computed together are parsed together."""
-        if self.batch == 1:
-            return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
-        batches = (block.sides[0] for block in blocks_of(iter(sentences), self.batch))
-        return itertools.chain.from_iterable(in_threads(self.parse_batch, batches, jobs))
+        """The best trees in the order of the sentences, parsed in ``jobs`` threads, whose kernels run at the same time."""
+        return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
 
-    def parse_batch(self, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
-        """The best trees of some sentences."""
-        return [self.parse(sentence) for sentence in sentences]
+    def fit_calibration(self, gold: Sequence[Tree], jobs: int = 1) -> F1Calibration | None:
+        """The calibration of expected F1 on trees that the model was not trained on; None if there are too few."""
+        given = [Sentence(tree.words, tree.tags) for tree in gold]
+        parsed = list(self.with_settings(expected_f1=True).parse_all(given, jobs))
+        return fit_calibration([each.tree for each in parsed], [each.expected for each in parsed], gold)
 
     def parsed(self, forest: PosteriorView, best: Best, sentence: Sentence, log_probability: float) -> ParsedSentence:
         """The result for a sentence with a parse."""
@@ -240,13 +262,37 @@ class SentenceParser:
         return ParsedSentence(sentence, self.fallback_tree(sentence), math.nan, -math.inf, True, too_long=True)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BatchParser(SentenceParser):
+    """The common part of parsers that compute the posteriors of several sentences together."""
+
+    batch: int = 32
+
+    @abstractmethod
+    def result(self, view: PosteriorView | None, sentence: Sentence) -> ParsedSentence:
+        """The best tree of one sentence with these posteriors; None if it has no parse or is too long."""
+
+    def parse(self, sentence: Sentence) -> ParsedSentence:
+        """The best tree of one sentence, or a fallback if it has no parse or is too long."""
+        check_sentence(sentence)
+        return self.parse_batch([sentence])[0]
+
+    def parse_batch(self, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
+        """The best trees of some sentences, whose posteriors are computed together."""
+        return [self.result(view, sentence) for view, sentence in zip(self.views(sentences), sentences, strict=True)]
+
+    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
+        """The best trees in the order of the sentences, parsed in ``jobs`` threads."""
+        batches = (block.sides[0] for block in blocks_of(iter(sentences), self.batch))
+        return itertools.chain.from_iterable(in_threads(self.parse_batch, batches, jobs))
+
+
+@concise
 @dataclass(frozen=True)
 class Parser(SentenceParser):
     """A grammar and a decoding objective: ``parser.parse(sentence)``.
 
-    * ``options``: those of the objective; ``kbest``: the number of best parses to add to the result.
-    * ``posteriors``: whether to add the posteriors of constituents to the result.
-    * ``gold_tags``: parse with the sentence's own tags; ``tag_words``: the words of the grammar are tags.
+    * ``tag_words``: the words of the grammar are tags.
     * ``joined``: expand joined chains of unary rules (``S+VP``) in the result.
     * ``prune``: the threshold of a coarse grammar's posteriors (see :mod:`treegauge.parsing.coarse_to_fine`); 0 parses exactly.
     * ``probabilities=False``: skip sentence probabilities, which halves the time of Viterbi parsing.
@@ -262,18 +308,18 @@ class Parser(SentenceParser):
     grammar: PCFG
     objective: str = "viterbi"
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    kbest: int = 0
-    posteriors: bool = False
-    gold_tags: bool = False
     tag_words: bool = False
     joined: bool = False
     prune: float = 0.0
     probabilities: bool = True
-    expected_f1: bool = False
-    calibration: F1Calibration | None = None
 
     def __post_init__(self) -> None:
         check_grammar("Parser", self.grammar)
+
+    @property
+    def reads_tags(self) -> bool:
+        """Whether the words of the grammar are tags."""
+        return self.tag_words
 
     def check(self) -> None:
         """Refuse an unknown objective, or options that it does not take, before the first sentence."""
@@ -314,10 +360,8 @@ class Parser(SentenceParser):
         words, tags = self.spellings(sentence.words), None
         if self.tag_words and sentence.tags is not None:
             words = sentence.tags
-        elif self.gold_tags and not self.tag_words:
-            if sentence.tags is None:
-                raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
-            tags = [self._symbols(tag) for tag in sentence.tags]
+        elif not self.tag_words and (given := self.given_tags(sentence)) is not None:
+            tags = [self._symbols(tag) for tag in given]
         check_memory(self.grammar.binary, words, tags)
         if self.prune:
             pruned = Forest(self.grammar, words, tags=tags, limit=Pruner.of(self.grammar).limit(words, self.prune, tags))
@@ -333,10 +377,7 @@ class Parser(SentenceParser):
     @property
     def spellings(self) -> Spellings:
         """The words of the grammar."""
-        found = self.grammar.binary.derived
-        if "spellings" not in found:
-            found["spellings"] = Spellings(self.grammar.vocabulary)
-        return found["spellings"]
+        return spellings_of(self.grammar.vocabulary, self.grammar.binary.derived)
 
     @property
     def phrase_labels(self) -> frozenset[str]:
@@ -407,9 +448,7 @@ def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
     def make(node: Tree, children: list[Child]) -> list[Child]:
         return [Tree(next(following), children) if node.is_preterminal else node.replace(children=children)]
 
-    made = rebuild(tree, make)
-    assert made is not None
-    return made
+    return rebuild_whole(tree, make)
 
 
 def with_words(tree: Tree, leaves: Sequence[Child]) -> Tree:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
+from treegauge.tables import concise
 from treegauge.trees.tree import Child, Tree
 
 Float64 = NDArray[np.float64]
@@ -26,18 +27,26 @@ DUMMY = "X"
 """The label of a bracket that has no label of its own."""
 
 
+@concise
 class Best(NamedTuple):
     """The best tree for an objective, and its expected score."""
 
     tree: Tree
     score: float
 
+    def _repr_svg_(self) -> str:
+        return self.tree.svg(theme="auto")
 
+
+@concise
 class Parse(NamedTuple):
     """A tree and the logarithm of its probability together with the words; of span charts, of its potential."""
 
     tree: Tree
     log_probability: float
+
+    def _repr_svg_(self) -> str:
+        return self.tree.svg(theme="auto")
 
 
 class Constituent(NamedTuple):
@@ -50,6 +59,7 @@ class Constituent(NamedTuple):
     posterior: float
 
 
+@concise
 @dataclass(frozen=True, eq=False)
 class SpanLabels:
     """The posteriors g(s, t, label) of constituents, sparse: span [s, t) has the entries from ``first[s * (n + 1) + t]`` up to the
@@ -70,6 +80,19 @@ class SpanLabels:
     some: Float64
     hidden: Float64
     tagged: bool = True
+
+    @classmethod
+    def of_rows(
+        cls, names: tuple[str, ...], n: int, span: NDArray[Any], label: NDArray[Any], columns: Sequence[Float64], some: Float64,
+        hidden: Float64, *, tagged: bool = True,
+    ) -> SpanLabels:  # fmt: skip
+        """The labels of rows in any order: of a span, as s * (n + 1) + t, and the number of a label, with the ``columns`` ``any``,
+        ``phrase`` and ``top``, which are summed over rows of the same label and span."""
+        size = max(1, len(names))
+        keys, row = np.unique(span * size + label, return_inverse=True)
+        of_any, phrase, top = (np.bincount(row, column, len(keys)).astype(np.float64) for column in columns)
+        first = np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size)
+        return cls(names, n, first, keys % size, of_any, phrase, top, some, hidden, tagged)
 
     def of_span(self, s: int, t: int) -> slice:
         """The entries of a span."""
@@ -134,6 +157,7 @@ def _no_parts(parent: Hashable, children: Sequence[ProductionChild]) -> Sequence
     return ()
 
 
+@concise
 class CountedParts(NamedTuple):
     """The parts that count in a parse: each is worth its posterior.
 
@@ -166,6 +190,12 @@ class PosteriorView:
     gives: frozenset[str] = frozenset()
     is_binary: bool = True
     """Whether every span of a binary tree is a node, even one that no label can have."""
+    lam: float | None = 0.5
+    """The price of a node unless one is given; None if the sentence's own, with the best expected F1, is to be found."""
+    treebank_root: str | None = None
+    """The label above every tree that is not a constituent, if there is one."""
+    root_label: str | None = None
+    """The label of the root of unlabelled trees; None for its likeliest."""
 
     @property
     def n(self) -> int:
@@ -183,11 +213,6 @@ class PosteriorView:
         raise UsageError(f"this {NEEDS['trees']}")
 
     @property
-    def lam(self) -> float | None:
-        """The price of a node unless one is given; None if the sentence's own, with the best expected F1, is to be found."""
-        return 0.5
-
-    @property
     def annotated(self) -> bool:
         """Whether symbols of the grammar show as labels with another name."""
         return False
@@ -196,16 +221,6 @@ class PosteriorView:
     def stand_in(self) -> str:
         """The label of a node whose span no label can have."""
         return DUMMY
-
-    @property
-    def treebank_root(self) -> str | None:
-        """The label above every tree that is not a constituent, if there is one."""
-        return None
-
-    @property
-    def root_label(self) -> str | None:
-        """The label of the root of unlabelled trees; None for its likeliest."""
-        return None
 
     @property
     def reading(self) -> Reading:
@@ -251,7 +266,7 @@ class PosteriorView:
 
     def best(self) -> Parse:
         """The likeliest parse."""
-        raise UsageError(f"this {NEEDS['trees']}")
+        return self.kbest(1)[0]
 
     def kbest(self, k: int) -> list[Parse]:
         """The k likeliest parses, or all if there are fewer."""
@@ -259,6 +274,10 @@ class PosteriorView:
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
         """``size`` trees, drawn at random by their probabilities given the sentence."""
+        raise UsageError(f"this {NEEDS['trees']}")
+
+    def entropy(self) -> float:
+        """The entropy of the tree given the sentence, in nats."""
         raise UsageError(f"this {NEEDS['trees']}")
 
     def best_parse(self, parts: CountedParts) -> Best:
@@ -280,6 +299,10 @@ class PosteriorView:
         self.require_parse()
         return decode_view(self, objective, **options)
 
+    def _repr_svg_(self) -> str | None:
+        """The likeliest tree, if there is one."""
+        return self.best().tree.svg(theme="auto") if self.has_parse else None
+
     def require_parse(self) -> None:
         """Raise an error if there is no parse."""
 
@@ -299,8 +322,13 @@ class PosteriorView:
         """The posteriors g(s, t, label) by the labels that output trees show, without preterminals."""
         return self.shown_constituents(preterminals=False)
 
+    @cached_property
+    def phrase_posteriors(self) -> dict[tuple[int, int, str], float]:
+        """g(s, t, label) by span and label, without preterminals."""
+        return {(c.start, c.end, c.label): c.posterior for c in self.phrase_constituents()}
+
     def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
         """The expected number of right labelled constituents of a tree: the sum of g over its shown constituents, each counted
         once. With ``pre``, preterminals count too."""
-        g = {(c.start, c.end, c.label): c.posterior for c in self.shown_constituents(preterminals=pre)}
+        g = {(c.start, c.end, c.label): c.posterior for c in self.shown_constituents()} if pre else self.phrase_posteriors
         return math.fsum(g.get((s, t, label), 0.0) for s, t, label in set(tree.spans(preterminals=pre)))

@@ -54,7 +54,7 @@ from treegauge.parsing.span_trees import (
     required_spans,
     spans_crossing,
 )
-from treegauge.tables import number_of
+from treegauge.tables import concise, number_of
 from treegauge.trees.tree import Child, Tree
 
 Float64 = NDArray[np.float64]
@@ -66,6 +66,7 @@ ROUNDING = 0.001
 """The distance by which posteriors may leave the range from 0 to 1, as they do in float16 or float32."""
 
 
+@concise
 class Marginals(NamedTuple):
     """The logarithm of the sum over all trees, and the posterior of each labelled span, in the shape of the scores."""
 
@@ -73,6 +74,7 @@ class Marginals(NamedTuple):
     posterior: Float64
 
 
+@concise
 class Confidence(NamedTuple):
     """The confidence in a tree: its probability, its expected F1, and the posterior of each of its constituents."""
 
@@ -93,6 +95,9 @@ class SpanChart(PosteriorView):
     * ``tags``: the tags of the words in trees; without tags a node over one word is a constituent.
     * ``kind="posteriors"``: the scores are posteriors; methods that need the probabilities of whole trees then raise an error.
     """
+
+    lam = None
+    root_label = DUMMY
 
     def __init__(
         self,
@@ -179,7 +184,7 @@ class SpanChart(PosteriorView):
 
     def _forget(self) -> None:
         """Drop what was computed from other scores or at another temperature."""
-        for computed in ("potentials", "posterior", "span_labels", "required"):
+        for computed in ("potentials", "posterior", "span_labels", "orders", "phrase_posteriors", "required"):
             self.__dict__.pop(computed, None)
 
     @property
@@ -188,19 +193,9 @@ class SpanChart(PosteriorView):
         return next(label for X, label in enumerate(self.labels) if X not in self.null)
 
     @property
-    def root_label(self) -> str:
-        """Roots of unlabelled trees are unlabelled too."""
-        return DUMMY
-
-    @property
     def reading(self) -> Reading:
         """One label per span; a chain of nodes is a label of its own."""
         return "one"
-
-    @property
-    def lam(self) -> None:
-        """Each chart has its own, with the best expected F1."""
-        return None
 
     @cached_property
     def span_labels(self) -> SpanLabels:
@@ -293,10 +288,6 @@ class SpanChart(PosteriorView):
         """
         return super().argmax(objective or ("labelled-precision-recall" if self.null else "labelled-recall"), **options)
 
-    def best(self) -> Parse:
-        """The most probable tree, with the logarithm of its potential."""
-        return self.kbest(1)[0]
-
     def kbest(self, k: int) -> list[Parse]:
         """The k most probable trees, or all if there are fewer, each with the logarithm of its potential; less
         :attr:`log_partition`, that is the logarithm of its probability."""
@@ -358,9 +349,8 @@ class SpanChart(PosteriorView):
 
     def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
         """The expected number of right labelled constituents of a tree; with ``pre`` the given tags count too."""
-        g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
         right = len(self.tags) if pre and self.tags is not None else 0
-        return right + math.fsum(g.get((*span, label), 0.0) for span, label in self.spans(tree).items())
+        return right + math.fsum(self.phrase_posteriors.get((*span, label), 0.0) for span, label in self.spans(tree).items())
 
     def exact_f1(self, trees: Sequence[Tree]) -> list[float] | None:
         """The expected F1 of some trees; None for a chart of posteriors, which do not determine the sizes of trees."""
@@ -383,8 +373,7 @@ class SpanChart(PosteriorView):
 
     def confidence(self, tree: Tree) -> Confidence:
         """The probability of a tree, its expected F1, and the probability of each of its constituents."""
-        g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
-        spans = self.spans(tree)
+        g, spans = self.phrase_posteriors, self.spans(tree)
         constituents = [Constituent(*span, label, g.get((*span, label), 0.0)) for span, label in spans.items()]
         return Confidence(math.exp(self.log_probability(tree)), self.expected_f1(tree), constituents)
 

@@ -8,6 +8,7 @@ the same word; trees show the word as it was given.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from treegauge.alignment.words import plain_word
 
@@ -47,3 +48,10 @@ class Spellings:
                 quotes += 1
             found.append(forms[0] if forms else word)
         return tuple(found)
+
+
+def spellings_of(vocabulary: Iterable[str], derived: dict[Any, Any]) -> Spellings:
+    """The spellings of a model's words, made once and stored in the model's cache."""
+    if "spellings" not in derived:
+        derived["spellings"] = Spellings(vocabulary)
+    return derived["spellings"]

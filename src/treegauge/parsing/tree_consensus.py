@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,11 +151,8 @@ def voting_trees(banks: Sequence[Treebank], names: Sequence[str] | None = None) 
         voting = [i for i, tree in enumerate(trees) if tree.words]
         for i in voting[1:]:
             if trees[i].words != trees[voting[0]].words:
-                place = f"sentence {number + 1}: {names[i]} has other words than {names[voting[0]]}"
-                raise MismatchError(f"{place}: {_start(trees[i])} and {_start(trees[voting[0]])}")
+                pairs = enumerate(zip_longest(trees[i].words, trees[voting[0]].words, fillvalue="(no word)"), 1)
+                at, ours, theirs = next((at, *pair) for at, pair in pairs if pair[0] != pair[1])
+                words = f"word {at} of {names[i]} is {ours!r}, of {names[voting[0]]} {theirs!r}"
+                raise MismatchError(f"sentence {number + 1}: the files have other words: {words}")
         yield {i: trees[i] for i in voting or [0]}
-
-
-def _start(tree: Tree) -> str:
-    words = tree.words
-    return repr(" ".join(words[:8]) + (" ..." if len(words) > 8 else ""))

@@ -7,7 +7,6 @@ setting whose F1 is at least that of Viterbi, so that recall is not bought with 
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_trees
 from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.normalise import pipeline
+from treegauge.parsing.confidence import ExpectedCounts, F1Calibration, fit_calibration
 from treegauge.parsing.expected import BINS, Reliability, reliability_bins
 from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting
 from treegauge.parsing.parser import Parser, Sentence
@@ -31,7 +31,7 @@ from treegauge.scoring.evaluation import score
 from treegauge.trees.tree import Tree
 
 MOST_SENTENCES, MOST_WORDS, LEAST_TREES = 500, 40, 50
-"""The limits of tuning: at most so many sentences, of at most so many words, of a treebank of at least so many trees."""
+"""The limits of tuning: the maximum number of sentences, their maximum length, and the least number of trees of a treebank."""
 
 SETTINGS = (
     VITERBI,
@@ -53,11 +53,13 @@ UNLABELLED = (
 
 @dataclass(frozen=True)
 class TunedDecoding:
-    """The best setting for each purpose, the rates of all settings that were tried, and the number of sentences."""
+    """The best setting for each purpose, the rates of all settings that were tried, the number of sentences, and the calibration of
+    expected F1 on them."""
 
     best: dict[str, DecodingSetting]
     rates: dict[DecodingSetting, dict[str, float]] = field(default_factory=dict[DecodingSetting, dict[str, float]], repr=False)
     sentences: int = 0
+    calibration: F1Calibration | None = None
 
 
 def tuning_sentences(trees: Iterable[Tree]) -> list[Tree]:
@@ -75,6 +77,7 @@ def choose_settings(
     preset: str | Preset = "default",
     tag_words: bool = False,
     joined: bool = False,
+    calibrated: bool = False,
     advance: Callable[[], None] = lambda: None,
 ) -> TunedDecoding:
     """The best settings for a grammar, by the rates under a preset of the parses of the gold trees' sentences.
@@ -82,18 +85,24 @@ def choose_settings(
     For exact match the most probable tree is the best guess (Goodman 1996, section 2.2), and few parses match exactly, so another
     setting is chosen only if it is significantly better.
 
-    ``settings`` must include Viterbi. ``advance`` is called after each sentence.
+    ``settings`` must include Viterbi. With ``calibrated``, the expected F1 of trees decoded for F1 is calibrated as well.
+    ``advance`` is called after each sentence.
     """
     if not gold:
         raise MismatchError("no tree to tune on")
     sentences = [Sentence(tree.words, tree.tags) for tree in gold]
-    parsers = [Parser(grammar, setting.objective, setting.options, tag_words=tag_words, joined=joined) for setting in settings]
-    trees: list[list[Tree]] = [[] for _ in settings]
+    parser = Parser(grammar, tag_words=tag_words, joined=joined, expected_f1=calibrated)
+    parsers = [parser.with_settings(objective=setting.objective, options=setting.options) for setting in settings]
+    trees = {setting: list[Tree]() for setting in settings}
+    expected = {setting: list[ExpectedCounts | None]() for setting in settings}
     for sentence in sentences:
-        for own, parsed in zip(trees, Parser.parse_with_each(parsers, sentence), strict=True):
-            own.append(parsed.scored_tree)
+        for setting, parsed in zip(settings, Parser.parse_with_each(parsers, sentence), strict=True):
+            trees[setting].append(parsed.scored_tree)
+            expected[setting].append(parsed.expected)
         advance()
-    return best_settings(gold, dict(zip(settings, trees, strict=True)), VITERBI, preset=preset)
+    found = best_settings(gold, trees, VITERBI, preset=preset)
+    best = found.best["f1"]
+    return replace(found, calibration=fit_calibration(trees[best], expected[best], gold) if calibrated else None)
 
 
 def best_settings(
@@ -105,7 +114,8 @@ def best_settings(
     preset: str | Preset = "default",
 ) -> TunedDecoding:
     """The best setting for each purpose, given the trees under each setting. For recall and precision F1 must be at least
-    ``least``, by default that of the ``usual`` setting, which is used for exact match unless another is significantly better."""
+    ``least``, by default that of the ``usual`` setting, which is used for exact match unless another is significantly better: it is
+    the one that is best in theory."""
     scored = {setting: score(gold, parsed, metric="parseval", preset=preset) for setting, parsed in trees.items()}
     rates = {setting: dict(result.rates) for setting, result in scored.items()}
     exact = {setting: result.rows[:, result.columns.index("exact")] > 0 for setting, result in scored.items()}
@@ -151,7 +161,9 @@ def settings_on_trees(
     sentences = tuning_sentences(tree for tree in map(clean, trees) if tree is not None)
     if not sentences:
         return None
-    return choose_settings(grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps, advance=advance)
+    return choose_settings(
+        grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps, calibrated=True, advance=advance
+    )
 
 
 def settings_to_notes(chosen: TunedDecoding) -> dict[str, Any]:
@@ -186,8 +198,8 @@ class TuningResult:
     """
 
     best: ChartSetting
-    settings: tuple[ChartSetting, ...]
-    bins: tuple[Reliability, ...]
+    settings: tuple[ChartSetting, ...] = field(repr=False)
+    bins: tuple[Reliability, ...] = field(repr=False)
     calibration_error: float
     log_loss: float
 
@@ -226,10 +238,12 @@ def tune(
     if not (temperatures and objectives and lams):
         raise UsageError("there is nothing to choose from: temperatures, objectives and lams need at least one each")
     right = [set(labelled_spans(tree, tags=chart.tags is not None).items()) for chart, tree in zip(given, gold, strict=True)]
+    # Only one objective takes a lam.
+    ways = [(objective, lam) for objective in objectives for lam in (lams if objective == "labelled-precision-recall" else [None])]
     settings: list[ChartSetting] = []
     for temperature in temperatures:
         at = [chart.with_temperature(temperature) for chart in given]
-        for objective, lam in _ways(objectives, lams):
+        for objective, lam in ways:
             options = {} if lam is None else {"lam": lam}
             found = [set(chart.spans(chart.argmax(objective, **options).tree).items()) for chart in at]
             matched = sum(len(a & b) for a, b in zip(right, found, strict=True))
@@ -258,12 +272,6 @@ def _check_charts(charts: Sequence[SpanChart], gold: Sequence[Tree]) -> None:
             raise MismatchError(f"sentence {number}: a chart of {chart.n} words and a gold tree over {len(tree.words)}")
         if chart.kind != "potentials":
             raise UsageError("tuning needs potentials: posteriors have no temperature")
-
-
-def _ways(objectives: Sequence[str], lams: Sequence[float | None]) -> Iterable[tuple[str, float | None]]:
-    """The objectives with the values of lam to try for each."""
-    for objective in objectives:
-        yield from itertools.product([objective], lams if objective == "labelled-precision-recall" else [None])
 
 
 def calibration(charts: Sequence[SpanChart], gold: Sequence[Tree], size: int = BINS) -> tuple[tuple[Reliability, ...], float]:

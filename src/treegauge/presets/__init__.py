@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, cast
 from treegauge.errors import FormatError, InputError, UnknownName
 from treegauge.presets.prm import KEYWORDS, Parameters, disco_keywords, parse_prm
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
+from treegauge.tables import concise
 
 __all__ = ["FALLBACK", "EvalbFile", "Preset", "for_treebank", "load_preset", "preset_names", "preset_text"]
 
@@ -33,6 +34,7 @@ _MOST_BASES = 50
 _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; the preset collins is a whole file to look at."
 
 
+@concise
 class EvalbFile(NamedTuple):
     """The content of an EVALB parameter file, with its name."""
 
@@ -84,6 +86,9 @@ class Preset:
     function_before: str = ""
     ignored: tuple[str, ...] = ()
     parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Preset {self.name}>"
 
     def cut_label(self, label: str) -> str:
         """A phrase label as it is compared: without the mark of a fallback, and cut at the first of ``cut_labels_at``.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -101,21 +101,21 @@ PUNCTUATION: frozenset[str] = frozenset(
 _LEAST_SHARE = 0.03
 """Tags on a smaller share of the words may be a coincidence."""
 _TIMES_MORE = 10
-"""A preset that leaves out some punctuation does not fit if the file has so many times more that the preset does not list."""
+"""A preset that leaves out some punctuation does not fit if the file has this many times more that the preset does not list."""
 FEATURES = "##"
 """The mark before the features of a tag in treebanks of the SPMRL shared tasks: ``PONCT##lem=.|s=s##``."""
 
 
-def counted_punctuation(counts: Iterable[tuple[str, int]]) -> Counter[str]:
+def _punctuation_counts(tags: Mapping[str, int]) -> Counter[str]:
     """The numbers of words with each punctuation tag of any treebank; tags that differ in features are counted together.
 
-    >>> counted_punctuation([("PONCT##lem=,##", 3), ("PONCT##lem=.##", 2), ("NN", 7), ("PU", 1)])
+    >>> _punctuation_counts({"PONCT##lem=,##": 3, "PONCT##lem=.##": 2, "NN": 7, "PU": 1})
     Counter({'PONCT##': 5, 'PU': 1})
     """
     found: Counter[str] = Counter()
-    for tag, count in counts:
+    for tag, count in tags.items():
         name, features, _ = tag.partition(FEATURES)
-        if count and (tag in PUNCTUATION or (features and name in PUNCTUATION)):
+        if tag in PUNCTUATION or (features and name in PUNCTUATION):
             found[tag if tag in PUNCTUATION else name + features] += count
     return found
 
@@ -130,10 +130,10 @@ class UnusedPunctuation(NamedTuple):
     has_features: bool = False
 
 
-def unused_punctuation(counts: Mapping[str, int], words: int, delete_tags: frozenset[str]) -> UnusedPunctuation | None:
+def unused_punctuation(tags: Mapping[str, int], words: int, delete_tags: frozenset[str]) -> UnusedPunctuation | None:
     """The punctuation of a file that a preset misses: the preset leaves punctuation out, but lists hardly any of the file's tags.
 
-    ``counts`` are the numbers of words with each tag, as :func:`counted_punctuation` gives them. None if the preset fits.
+    ``tags`` are the numbers of words with each tag. None if the preset fits.
 
     >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", "."}))
     UnusedPunctuation(treebank='ctb', tags=('PU',), found=120, words=1000, has_features=False)
@@ -142,11 +142,12 @@ def unused_punctuation(counts: Mapping[str, int], words: int, delete_tags: froze
     """
     if delete_tags.isdisjoint(PUNCTUATION):
         return None
-    least = max(_LEAST_SHARE * words, _TIMES_MORE * sum(counts.get(tag, 0) for tag in delete_tags))
+    counts = _punctuation_counts(tags)
+    least = max(_LEAST_SHARE * words, _TIMES_MORE * sum(counts[tag] for tag in delete_tags))
     for name, known in TREEBANKS.items():
         for suffix in ("", FEATURES):
-            tags = {tag: counts.get(tag + suffix, 0) for tag in sorted(known.punctuation) if tag + suffix not in delete_tags}
-            found = {tag: count for tag, count in tags.items() if count}
+            missed = {tag: counts[tag + suffix] for tag in sorted(known.punctuation) if tag + suffix not in delete_tags}
+            found = {tag: count for tag, count in missed.items() if count}
             if sum(found.values()) > least:
                 return UnusedPunctuation(name, tuple(found), sum(found.values()), words, bool(suffix))
     return None

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.reports.reporting import Report
-    from treegauge.reports.tree_diff import TreeDiff
+    from treegauge.reports.reporting import Report as Report
+    from treegauge.reports.tree_diff import TreeDiff as TreeDiff
 else:
-    __getattr__ = lazy_names(__name__)
-
-__all__ = ["Report", "TreeDiff"]
+    __getattr__, __dir__ = lazy_names(__name__)

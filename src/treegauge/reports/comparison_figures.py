@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from treegauge.reports.figures import Figure, Series
-from treegauge.significance.comparison import Comparison, Difference
+from treegauge.significance.comparison import Comparison, Group, PairOfSystems
 from treegauge.significance.resampling import Name
+from treegauge.significance.tabulation import power_rows
+
+
+def comparison_figure(comparison: Comparison) -> Figure:
+    """The power for numbers of sentences, if it was asked for, else the differences."""
+    return power_figure(comparison) if power_rows(comparison.overall) else differences_figure(comparison)
+
+
+def power_figure(comparison: Comparison) -> Figure:
+    """A line for each rate and pair, or for each rate and correlation: the power over numbers of sentences."""
+    found = [(which, cells, name, of) for which, cells, name, of in power_rows(comparison.overall) if of.curve]
+    metrics, pairs = {name[0] for *_, name, _ in found}, comparison.overall.pairs
+    series: list[Series] = []
+    for (a, b), cells, name, of in found:
+        which = f": {b} − {a}" if len(pairs) > 1 else f", correlation {cells[0]}" if cells else ""
+        size = f"{100 * of.difference:.2f}" if not name[1].startswith("average_") else f"{of.difference:.2f}"
+        series.append(Series(f"{rate_label(name, metrics)}{which} ({size})", [power for _, power in of.curve]))
+    names = [f"{size:,}" for size, _ in found[0][-1].curve] if found else []
+    title = "Power to show a difference (in brackets), by number of sentences"
+    return Figure("power", "lines", title, names, series, "sentences", "power", percent=True, zero=True, key="sentences")
 
 
 def differences_figure(comparison: Comparison) -> Figure:
@@ -22,16 +41,26 @@ def differences_figure(comparison: Comparison) -> Figure:
         rate_label(difference.name, metrics) + (f": {pair.b} − {pair.a}" if len(pairs) > 1 else "") for pair, difference in drawn
     ]
     which = f"{pairs[0].b} − {pairs[0].a}" if len(pairs) == 1 else "second − first"
-    title = f"Differences, {which}, with {100 * comparison.level:g}% intervals"
+    dots = "; dots: single runs" if comparison.overall.has_runs else ""
+    title = f"Differences, {which}, with {100 * comparison.level:g}% intervals{dots}"
     percent = bool(shares) or not found
-    series = [_series([difference for _, difference in drawn])]
+    series = [
+        Series(
+            "difference",
+            [difference.value for _, difference in drawn],
+            [difference.interval.low for _, difference in drawn],
+            [difference.interval.high for _, difference in drawn],
+            dots=[_pairs_of_runs(comparison.overall, pair, difference.name) for pair, difference in drawn],
+        )
+    ]
     axis = "points of a rate in percent" if percent else ""
     return Figure("differences", "forest", title, names, series, axis, percent=percent, zero=True, key="rate")
 
 
-def _series(differences: Sequence[Difference]) -> Series:
-    lows, highs = ([one.interval.low for one in differences], [one.interval.high for one in differences])
-    return Series("difference", [difference.value for difference in differences], lows, highs)
+def _pairs_of_runs(group: Group, pair: PairOfSystems, name: Name) -> list[float]:
+    """The differences between single runs of two systems, if a system has several."""
+    ours, theirs = (group.rates[system][name] for system in (pair.a, pair.b))
+    return [b - a for a in ours.runs or (ours.value,) for b in theirs.runs or (theirs.value,)] if ours.runs or theirs.runs else []
 
 
 def rate_label(name: Name, metrics: set[str]) -> str:

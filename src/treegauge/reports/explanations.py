@@ -14,7 +14,7 @@ from typing import NamedTuple
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.references import references_of
-from treegauge.metrics.registry import METRICS, find_metric
+from treegauge.metrics.registry import METRICS, find_metric, other_meaning
 from treegauge.scoring.evaluation import score
 from treegauge.tables import british
 
@@ -47,7 +47,7 @@ def _objective_lines(name: str) -> Iterator[str]:
     from treegauge.parsing.objectives import OBJECTIVES  # which loads Numba, where that is installed
 
     if name not in OBJECTIVES:
-        raise UnknownName("metric or objective", name, {*METRICS, *OBJECTIVES, CHUNK_ENTROPY})
+        raise UnknownName("metric or objective", name, {*METRICS, *OBJECTIVES, CHUNK_ENTROPY}, hint=other_meaning(name))
     objective = OBJECTIVES[name]
     yield f"{name}, a decoding objective: maximises {objective.maximises}"
     yield f"among {'the parses of the grammar' if objective.licensed else 'all trees over the words'}"

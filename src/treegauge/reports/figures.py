@@ -16,14 +16,14 @@ import csv
 import io
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UnknownName
 from treegauge.tables import Cell, Table
 from treegauge.trees.drawing.marks import clean, ems
-from treegauge.trees.drawing.svg import escape_xml
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#B8A500", "#7A5195", "#A05A2C")
 """A colour for each series; the first seven are Okabe & Ito's, which colour-blind readers can tell apart. Markers differ, too."""
@@ -100,14 +100,13 @@ class Figure:
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def sparkline(values: Sequence[float], *, ascii_only: bool = False) -> str:
+def sparkline(values: Sequence[float]) -> str:
     """Values between 0 and 1 as one character each.
 
-    >>> sparkline([1, 0.5, 0.1, 0]), sparkline([1, 0.5, 0.1, 0], ascii_only=True)
-    ('█▅▁▁', '#=..')
+    >>> sparkline([1, 0.5, 0.1, 0])
+    '█▅▁▁'
     """
-    bars = ".-=#" if ascii_only else _BARS
-    return "".join(bars[min(int(max(value, 0.0) * len(bars)), len(bars) - 1)] for value in values)
+    return "".join(_BARS[min(int(max(value, 0.0) * len(_BARS)), len(_BARS) - 1)] for value in values)
 
 
 def fragment_figures(
@@ -166,7 +165,7 @@ def number_in(cell: Cell) -> float:
 
 
 _FONT = 12
-_LONGEST_NAME = 32
+_LONGEST_NAME = 60
 _WIDTH, _HEIGHT = 940.0, 290.0
 _LEFT, _RIGHT, _BOTTOM = 48.0, 14.0, 40.0
 _LONGEST_LABEL = 26
@@ -193,7 +192,7 @@ def figure_file(figure: Figure, width: float = 700.0) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_px(width)}" height="{_px(height)}" color="#1d2129">',
             '<rect width="100%" height="100%" fill="white"/>',
             f'<text x="{_px(width / 2)}" y="18" text-anchor="middle" font-family="sans-serif" font-size="14" fill="currentColor">'
-            f"{escape_xml(figure.title)}</text>",
+            f"{escape(figure.title)}</text>",
             *([f'<g {font} font-size="{_FONT}">{_text(8, top, axis, anchor="start")}</g>'] if axis else []),
             chart.replace("<svg ", f'<svg y="{_px(top)}" ', 1),
             "</svg>\n",
@@ -269,7 +268,7 @@ def _text_width(words: str) -> float:
 def _text(x: float, y: float, words: str, *, anchor: str = "middle", kind: str = "") -> str:
     """Text whose baseline is at ``y``."""
     style = f' class="{kind}"' if kind else ""
-    return f'<text{style} x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}">{escape_xml(words)}</text>'
+    return f'<text{style} x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def series_class(number: int) -> str:
@@ -307,7 +306,7 @@ def marker(number: int, x: float, y: float, title: str = "", size: float = 4.5) 
         f'<path d="M{_px(x + 1.2 * s)} {Y}l{_px(-2 * s)} {_px(-1.15 * s)}v{_px(2.3 * s)}z"',
     )
     shape = f'{shapes[number % len(shapes)]} class="mark" {_fill(number)}'
-    return f"{shape}><title>{escape_xml(title)}</title></{shape[1 : shape.index(' ')]}>" if title else f"{shape}/>"
+    return f"{shape}><title>{escape(title)}</title></{shape[1 : shape.index(' ')]}>" if title else f"{shape}/>"
 
 
 def _legend(series: Sequence[Series], left: float, top: float, right: float, *, lines: bool) -> tuple[list[str], float]:
@@ -333,7 +332,7 @@ def _legend(series: Sequence[Series], left: float, top: float, right: float, *, 
 def _frame(title: str, body: Iterable[str], width: float, height: float) -> str:
     """The SVG element around a picture, with its title for screen readers."""
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{escape_xml(title)}" width="{_px(width)}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{escape(title)}" width="{_px(width)}"'
         f' height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}" font-family="sans-serif"'
         f' font-size="{_FONT}" fill="currentColor">'
     )
@@ -397,13 +396,7 @@ def _point_chart(figure: Figure, width: float) -> str:
     for index, name in enumerate(shown):
         middle = top + 12 + row * (index + 0.5)
         body.append(_text(left - 6, middle + 0.36 * _FONT, name, anchor="end"))
-        body += (
-            _intervals(index, names, series, scale, middle, percent)
-            if with_intervals
-            else _connection(index, series, scale, middle)
-        )
-        if not with_intervals:
-            body += _points(index, names, series, scale, middle, percent)
+        body += (_intervals if with_intervals else _points)(index, names, series, scale, middle, percent)
     return _frame(f"{figure.title}: {_in_words(names, series, percent)}", body, width, bottom + 2 * _FONT)
 
 
@@ -426,26 +419,19 @@ def _intervals(index: int, names: Sequence[str], series: Sequence[Series], scale
     return elements
 
 
-def _connection(index: int, series: Sequence[Series], scale: Scale, middle: float) -> list[str]:
-    """The line between the outermost markers of a row."""
-    known = [scale.at(one.values[index]) for one in series if math.isfinite(one.values[index])]
-    if len(known) < 2:
-        return []
-    return [f'<path class="between" stroke="currentColor" d="M{_px(min(known))} {_px(middle)}H{_px(max(known))}"/>']
-
-
-def _points(
-    index: int, names: Sequence[str], series: Sequence[Series], scale: Scale, middle: float, percent: bool
-) -> Iterator[str]:
-    """The markers of a row without intervals, one below the other if they would overlap."""
+def _points(index: int, names: Sequence[str], series: Sequence[Series], scale: Scale, middle: float, percent: bool) -> list[str]:
+    """The markers of a row without intervals, on a line or, if they would overlap, one below the other."""
     known = sorted(scale.at(one.values[index]) for one in series if math.isfinite(one.values[index]))
+    line = f'<path class="between" stroke="currentColor" d="M{_px(known[0])} {_px(middle)}H{_px(known[-1])}"/>' if known else ""
+    elements = [line] if len(known) > 1 else []
     apart = 8 if any(b - a < _TOO_CLOSE for a, b in itertools.pairwise(known)) else 0
     for number, one in enumerate(series):
         value = one.values[index]
         if math.isfinite(value):
             title = f"{one.name}, {names[index]}: {_value_text(value, percent)}"
             y = middle + apart * (number - (len(series) - 1) / 2)
-            yield f'<g class="{series_class(number)}">{marker(number, scale.at(value), y, title)}</g>'
+            elements.append(f'<g class="{series_class(number)}">{marker(number, scale.at(value), y, title)}</g>')
+    return elements
 
 
 def _forest_chart(figure: Figure, width: float) -> str:
@@ -518,7 +504,7 @@ def _column_chart(figure: Figure, width: float) -> str:
         body.append("</g>")
         for middle, value in zip(middles, one.paper, strict=False):
             x = middle + column * (number - len(series) / 2)
-            title = f"<title>{escape_xml(one.name)}, paper: {_value_text(value, percent)}</title>"
+            title = f"<title>{escape(one.name)}, paper: {_value_text(value, percent)}</title>"
             look = f'class="paper" stroke="currentColor" stroke-width="2" d="M{_px(x)} {_px(scale.at(value))}h{_px(column)}"'
             body.append(f"<path {look}>{title}</path>")
     return _frame(f"{figure.title}: {_in_words(names, series, percent)}", body, width, _HEIGHT)

@@ -25,20 +25,20 @@ from treegauge.metrics.breakdowns.error_analysis import KINDS, Repair, explain
 from treegauge.metrics.references import REFERENCES, Reference, references_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset
-from treegauge.reports import report_contents as tables
 from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explanation, explain_table
 from treegauge.reports.figures import Figure, figure_svg, marker, series_class
 from treegauge.reports.report_contents import (
-    MOST_PAIRS,
-    headline,
-    headline_name,
     ranked_systems,
+    rate_text,
     report_figures,
+    section_tables,
     summarise,
 )
 from treegauge.reports.reporting import Report, candidates
 from treegauge.reports.tree_diff import CODES, NAMES
-from treegauge.tables import Table, render, terminal_width
+from treegauge.scoring.paper_table import rate_heading
+from treegauge.significance.tabulation import headline
+from treegauge.tables import number_of, render, terminal_width
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
 from treegauge.trees.drawing.marks import ems
@@ -57,6 +57,7 @@ _MOST_EXAMPLES = 2
 def report_page(report: Report) -> str:
     """The whole page."""
     style, script = _asset("report.css"), _asset("report.js")
+    left_out = [report.left_out] if report.left_out else []
     page = _environment().get_template("report.html")
     return page.render(
         report=report,
@@ -69,7 +70,7 @@ def report_page(report: Report) -> str:
         data=Markup(_inert(json.dumps(_data(report), ensure_ascii=False, separators=(",", ":")))),
         sentences=Markup(f"[{','.join(map(_inert, report.sentences.documents))}]"),
         cards=list(_cards(report)),
-        warnings=_warnings(report),
+        warnings=list(dict.fromkeys([*left_out, *report.comparison.warnings, *report.comparison.overall.warnings])),
         answer=summarise(report),
         sections=_sections(report),
         static=[Markup(picture) for picture in _static_trees(report)],
@@ -77,11 +78,12 @@ def report_page(report: Report) -> str:
         narrow_legend=Markup(legend_svg(NAMES, stylesheet=False, width=int(_NARROW))),
         examples=_examples(report),
         kinds=KINDS,
-        notes=[(system, note) for system, note in report.notes][:_MOST_NOTES],
+        notes=report.notes[:_MOST_NOTES],
         n_notes=len(report.notes),
         citations=_citations(report),
         explain_table=explain_table,
-        many=len(report.comparison.overall.pairs) > MOST_PAIRS,
+        several=len(report.comparison.overall.pairs) > 1,
+        number_of=number_of,
         definitions={name: found for name, found in DEFINITIONS.items() if name != "checked" or report.checked},
         metrics={metric: find_metric(metric).summary for metric, _ in report.comparison.overall.names},
     )
@@ -157,39 +159,19 @@ def _character_sizes(report: Report) -> dict[str, dict[str, int]]:
 def _cards(report: Report) -> Iterator[tuple[str, ...]]:
     """For the top of the page, the best system first: its class and sign, and its headline rate: value, name and interval."""
     group = report.comparison.overall
-    name = headline(group.names)
+    name = headline(group)
     for system in ranked_systems(report):
         number = report.systems.index(system)
-        text = tables.rate_text(name, group.rates[system][name].value, group.rates[system][name].interval)
+        text = rate_text(name, group.rates[system][name].value, group.rates[system][name].interval)
         value, _, interval = text.partition(" ")
         sign = Markup(f'<svg class="sign" width="14" height="14" aria-hidden="true">{marker(number, 7, 7)}</svg>')
-        yield system, series_class(number), sign, value, headline_name(name), interval
-
-
-def _warnings(report: Report) -> list[str]:
-    overall = report.comparison.overall
-    left_out = [report.left_out] if report.left_out else []
-    return list(dict.fromkeys([*left_out, *report.comparison.warnings, *overall.warnings]))
+        yield system, series_class(number), sign, value, rate_heading(name, [name]), interval
 
 
 def _sections(report: Report) -> Mapping[str, Mapping[str, Sequence[Any]]]:
     """The charts and tables of every section, by its name in the template."""
-    of_section: dict[str, Sequence[Table]] = {
-        "summary": tables.rates_tables(report),
-        "differences": tables.difference_tables(report),
-        "matrix": tables.matrix_tables(report),
-        "fragments": tables.fragments_tables(report),
-        "labels": [tables.labels_table(report)],
-        "lengths": [tables.lengths_table(report)],
-        "crossings": [tables.crossings_table(report)],
-        "gaps": tables.gaps_tables(report),
-        "errors": [tables.errors_table(report)],
-        "confusions": tables.confusion_tables(report),
-        "hogenhout": tables.hogenhout_tables(report),
-        "pairs": tables.hogenhout_pair_tables(report),
-        "checked": report.checked,
-    }
-    figures = report_figures(report)
+    of_section = section_tables(report)
+    figures = report_figures(report, of_section)
     return {name: {"charts": list(_charts(figures.get(name, []))), "tables": shown} for name, shown in of_section.items()}
 
 
@@ -213,7 +195,8 @@ class _Example(NamedTuple):
 
 
 def _examples(report: Report) -> Mapping[str, list[_Example]]:
-    """Examples of each kind of error: one of each system, in different sentences if there are enough, ordinary ones first."""
+    """Examples of each kind of error: one of each system, in different sentences if there are enough, ordinary ones first, and
+    among these such as can be told in words."""
     every: Mapping[str, Breakdown] = report.breakdowns.get("errors", {}) if report.marks else {}
     used: set[int] = set()
     found: dict[str, list[_Example]] = {}
@@ -222,12 +205,15 @@ def _examples(report: Report) -> Mapping[str, list[_Example]]:
             pair = report.marks[system].pair
             length = np.zeros(len(pair.alignment.test), dtype=np.int64)
             length[pair.index] = pair.gold.length
-            sentences = [int(place.rows[0, 0]) for place in candidates(errors.places.get(key, ()), length)]
-            if not sentences or len(found.get(str(key[0]), ())) == _MOST_EXAMPLES:
+            if len(found.get(str(key[0]), ())) == _MOST_EXAMPLES:
                 continue
-            chosen = min(sentences, key=lambda sentence: (sentence in used, *_oddity(report.gold.words(sentence))))
+            sentences = [int(place.rows[0, 0]) for place in candidates(errors.places.get(key, ()), length)]
+            examples = {sentence: _example(report, system, sentence, str(key[0])) for sentence in sentences}
+            if not examples:
+                continue
+            chosen = min(examples, key=lambda one: (one in used, *_oddity(report.gold.words(one)), not examples[one].what))
             used.add(chosen)
-            found.setdefault(str(key[0]), []).append(_example(report, system, chosen, str(key[0])))
+            found.setdefault(str(key[0]), []).append(examples[chosen])
     return found
 
 
@@ -258,30 +244,29 @@ def _example(report: Report, system: str, sentence: int, kind: str) -> _Example:
 
 
 def _what_is_wrong(repair: Repair, pair: Pair, row: int, words: Sequence[str]) -> str:
-    """An error in words: for a phrase in the wrong place, where it is attached and where it should be."""
+    """An error in words: for a phrase in the wrong place, where it is attached and where it should be; empty if the
+    bracket around it is over the same words in both trees."""
     if repair.action == "relabel":
         return "labelled {}, should be {}".format(*repair.what.split(" -> "))
     if repair.action != "move":
         return {"add": f"missed {repair.what}", "remove": f"spurious {repair.what}"}[repair.action] if repair.what else ""
-    test, gold = (_bracket_around(brackets, row, repair.start, repair.end, words) for brackets in (pair.test, pair.gold))
-    return (
-        f"{repair.what} attached to {test}, should be attached to {gold}" if test != gold else f"{repair.what} misplaced in {test}"
+    test, gold = (_bracket_around(brackets, row, repair.start, repair.end) for brackets in (pair.test, pair.gold))
+    if test[1:] == gold[1:]:
+        return ""
+    inside = (
+        f"{label} “{' '.join(_shortened(words[start:end], 3))}”" if label else "the root" for label, start, end in (test, gold)
     )
+    return "{} attached to {}, should be attached to {}".format(repair.what, *inside)
 
 
-def _bracket_around(brackets: Brackets, row: int, start: int, end: int, words: Sequence[str]) -> str:
-    """The label and the words of the innermost bracket of a sentence that holds some words and more."""
+def _bracket_around(brackets: Brackets, row: int, start: int, end: int) -> tuple[str, int, int]:
+    """Label, start and end of the innermost bracket of a sentence that holds some words and more; no label if there is none."""
     rows = range(int(brackets.offset[row]), int(brackets.offset[row + 1]))
-    spans = [
-        (int(brackets.end[at]) - int(brackets.start[at]), -at)
-        for at in rows
-        if brackets.start[at] <= start and end <= brackets.end[at]
-    ]
-    width, at = min((span for span in spans if span[0] > end - start), default=(0, 0))
-    if not width:
-        return "the root"
-    inside = _shortened(words[brackets.start[-at] : brackets.end[-at]], 3)
-    return f"{brackets.labels[brackets.label[-at]]} “{' '.join(inside)}”"
+    spans = ((int(brackets.start[at]), int(brackets.end[at]), at) for at in rows)
+    around = [(last - first, -at, first, last) for first, last, at in spans if first <= start and end <= last]
+    _, at, first, last = min((one for one in around if one[0] > end - start), default=(0, 0, 0, 0))
+    label: str = brackets.labels[int(brackets.label[-at])] if last else ""
+    return label, first, last
 
 
 def _shortened(words: Sequence[str], at_each_end: int) -> list[str]:

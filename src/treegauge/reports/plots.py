@@ -53,7 +53,7 @@ def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> lis
     """Draw a figure into a file (SVG, PDF or PNG by its suffix) and, with ``data``, write its data beside it; returns the files."""
     path = Path(path)
     svg, form = figure_file(figure), figure_format(path)
-    write_bytes(svg.encode("utf-8", "replace") if form == "svg" else draw_svg_as(svg, form), path)
+    write_bytes(draw_svg_as(svg, form), path)
     written = [path]
     if data:
         table = path.with_suffix(".csv")
@@ -63,7 +63,9 @@ def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> lis
 
 
 def draw_svg_as(svg: str, form: str) -> bytes:
-    """One of our SVG pictures as PDF or PNG, without a date, so that the same picture gives the same bytes."""
+    """One of our SVG pictures as it is, or as PDF or PNG without a date, so that the same picture gives the same bytes."""
+    if form == "svg":
+        return svg.encode("utf-8", "replace")
     root = ElementTree.fromstring(svg)
     width, height = (float(root.attrib[side]) for side in ("width", "height"))
     if max(width, height) > _LARGEST[form]:

@@ -7,43 +7,42 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import NamedTuple
 
 from treegauge.metrics.freval import Freval
 from treegauge.reports.comparison_figures import differences_figure, rate_label
 from treegauge.reports.figures import Figure, Series, fragment_figures, number_in
 from treegauge.reports.reporting import Report
+from treegauge.scoring.paper_table import rate_heading
 from treegauge.significance.bootstrap_intervals import Interval
-from treegauge.significance.comparison import ALPHA, Comparison, Difference, Group, PairOfSystems
+from treegauge.significance.classical import ALPHA
+from treegauge.significance.comparison import Comparison, Difference, Group, PairOfSystems
 from treegauge.significance.resampling import Name
-from treegauge.significance.tabulation import P, matrix_table, shown_values
+from treegauge.significance.tabulation import P, better_last, headline, matrix_table, shown_values
 from treegauge.tables import Cell, Table, cell_text, number_of
 
 _MOST_CONFUSIONS = 12
 _MATRIX_RATES = (("parseval", "f1"), ("parseval", "exact_match"), ("leaf-ancestor", "leaf_ancestor"), ("freval", "f1"))
 
 
-def all_tables(report: Report) -> list[Table]:
-    """Every table, in the order of the page."""
-    return [
-        *difference_tables(report),
-        *rates_tables(report),
-        *matrix_tables(report),
-        *fragments_tables(report),
-        *tables_of_trees(report),
-        *hogenhout_tables(report),
-        *hogenhout_pair_tables(report),
-        *report.checked,
-    ]
-
-
-def tables_of_trees(report: Report) -> list[Table]:
-    """The tables that need the trees; none if only scores are at hand."""
-    if not report.marks:
-        return []
-    tables = [labels_table(report), lengths_table(report), crossings_table(report), *gaps_tables(report)]
-    return [*tables, *([errors_table(report)] if report.breakdowns.get("errors") else []), *confusion_tables(report)]
+def section_tables(report: Report) -> dict[str, Sequence[Table]]:
+    """The tables of each section of the page, in its order; those that need the trees are empty if only scores are at hand."""
+    of_trees = bool(report.marks)
+    return {
+        "differences": difference_tables(report),
+        "summary": rates_tables(report),
+        "matrix": matrix_tables(report),
+        "fragments": fragments_tables(report),
+        "labels": [labels_table(report)] if of_trees else [],
+        "lengths": [lengths_table(report)] if of_trees else [],
+        "crossings": [crossings_table(report)] if of_trees else [],
+        "gaps": gaps_tables(report),
+        "errors": [errors_table(report)] if of_trees and report.breakdowns.get("errors") else [],
+        "confusions": confusion_tables(report),
+        "hogenhout": hogenhout_tables(report),
+        "pairs": hogenhout_pair_tables(report),
+        "checked": report.checked,
+    }
 
 
 def rates_tables(report: Report) -> list[Table]:
@@ -73,18 +72,12 @@ def _about_fragments(report: Report) -> list[str]:
     return [f"freval f1 gives {len(sizes)} fragment sizes equal weight, most of which no parser gets right: see Fragments"]
 
 
-def better_last(pair: PairOfSystems) -> PairOfSystems:
-    """The pair with the better system by the headline rate as the second: differences are the better one minus the other."""
-    difference = headline_difference(pair)
-    return pair if difference.value == 0 or (difference.value > 0) != difference.lower_is_better else pair.turned()
-
-
 def difference_tables(report: Report) -> list[Table]:
     """The differences of every pair of systems in every rate, the better system minus the other; none for a single system."""
     comparison, group = report.comparison, report.comparison.overall
     if not group.pairs:
         return []
-    pairs = [better_last(pair) for pair in group.pairs]
+    pairs = better_last(group)
     several = len(pairs) > 1
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
@@ -253,19 +246,11 @@ _MOST_LABELS = 14
 _MOST_CROSSING = 10
 
 
-def report_figures(report: Report) -> dict[str, list[Figure]]:
-    """The figures of each section of a report."""
-    of_scores = {"summary": _summary_figures(report), "fragments": _fragment_figures(report)}
-    if not report.marks:
-        return of_scores
-    errors = errors_table(report)
-    return {
-        **of_scores,
-        "labels": [_labels_figure(report, labels_table(report))],
-        "lengths": [_lengths_figure(report, lengths_table(report))],
-        "crossings": [_crossings_figure(report, crossings_table(report))],
-        "errors": [_errors_figure(report, errors)] if errors.rows else [],
-    }
+def report_figures(report: Report, tables: Mapping[str, Sequence[Table]]) -> dict[str, list[Figure]]:
+    """The figures of each section of a report, those of breakdowns from the ``tables`` of their sections."""
+    drawn = {"labels": _labels_figure, "lengths": _lengths_figure, "crossings": _crossings_figure, "errors": _errors_figure}
+    of_trees = {name: [draw(report, table) for table in tables[name] if table.rows] for name, draw in drawn.items()}
+    return {"summary": _summary_figures(report), "fragments": _fragment_figures(report), **of_trees}
 
 
 def _summary_figures(report: Report) -> list[Figure]:
@@ -274,13 +259,14 @@ def _summary_figures(report: Report) -> list[Figure]:
     if len(report.systems) == 1:
         return [rates_figure(comparison)]
     group, best = comparison.overall, ranked_systems(report)[0]
-    pairs = [better_last(pair) for pair in group.pairs if best in (pair.a, pair.b)]
+    name = headline(group)
+    pairs = [pair for pair in better_last(group) if best in (pair.a, pair.b)]
     several = len(pairs) > 1
-    chosen = [replace(pair, differences=(headline_difference(pair),) if several else _drawable(pair)) for pair in pairs]
+    chosen = [replace(pair, differences=(pair.of(name),) if several else _drawable(pair)) for pair in pairs]
     figure = differences_figure(replace(comparison, groups=(replace(group, pairs=tuple(chosen)),)))
     if not several:
         return [figure]
-    title = f"Differences in {headline_name(headline(group.names))}, {best} minus each other system"
+    title = f"Differences in {rate_heading(name, [name])}, {best} minus each other system"
     return [replace(figure, title=f"{title}, with {100 * comparison.level:g}% intervals"), rates_figure(comparison)]
 
 
@@ -366,48 +352,7 @@ def _of_systems(report: Report, table: Table, rows: Sequence[Sequence[Cell]], co
     return [Series(system, [number_in(row[place]) for row in rows]) for system, place in zip(report.systems, places, strict=True)]
 
 
-_F1 = ("parseval", "f1")
 _MOST_ORIGINS = 3
-MOST_PAIRS = 3
-"""With more pairs of systems than this, the tables of all pairs are behind a line that opens."""
-
-
-def headline(names: Sequence[Name]) -> Name:
-    """The rate to name first: F1, or else the first of the names."""
-    return _F1 if _F1 in names else names[0]
-
-
-def headline_difference(pair: PairOfSystems) -> Difference:
-    """The difference between two systems in the headline rate."""
-    return pair.of(headline([difference.name for difference in pair.differences]))
-
-
-def headline_name(name: Name) -> str:
-    """A rate in words.
-
-    >>> headline_name(("parseval", "f1")), headline_name(("leaf-ancestor", "leaf_ancestor"))
-    ('F1', 'leaf-ancestor')
-    """
-    metric, rate = name
-    return "F1" if name == _F1 else metric if metric.replace("-", "_") == rate else f"{metric} {rate.replace('_', ' ')}"
-
-
-def p_text(p: float) -> str:
-    """A probability as papers print it.
-
-    >>> p_text(0.00001), p_text(0.0213)
-    ('p < .0001', 'p = .0213')
-    """
-    return "p < .0001" if p < 0.0001 else "p = " + f"{p:.4f}".removeprefix("0")
-
-
-def rate_number(name: Name, value: float) -> str:
-    """A rate as a number with a real minus sign: a share in percent, a mean of counts as it is.
-
-    >>> rate_number(("parseval", "f1"), -0.022), rate_number(("parseval", "average_crossing"), 0.8)
-    ('−2.20', '0.80')
-    """
-    return cell_text(shown_values(name, value)[0], percent=True).replace("-", "−", 1) if not math.isnan(value) else "-"
 
 
 class SavedBrackets(NamedTuple):
@@ -429,24 +374,17 @@ class Findings(NamedTuple):
 
 
 def summarise(report: Report) -> Findings:
-    """The best system, by how much it is better than the next one, and in which brackets."""
+    """The answer of the comparison, how many differences of several systems are sure, and in which brackets the best is better."""
     group = report.comparison.overall
-    name = headline(group.names)
+    name = headline(group)
     if all(math.isnan(group.rates[system][name].value) for system in report.systems):
-        return Findings(
-            f"{_list_of(report.systems)} cannot be rated: none of the {group.sentences:,} sentences has a bracket that counts."
-        )
+        who = ", ".join(report.systems)
+        return Findings(f"{who} cannot be rated: none of the {group.sentences:,} sentences has a bracket that counts.")
     if len(report.systems) == 1:
         return Findings(_one_system(report, report.systems[0]))
-    best = {*ranked_systems(report)[:2]}
-    pair = better_last(next(pair for pair in group.pairs if {pair.a, pair.b} == best))
-    difference = headline_difference(pair)
-    if len(group.pairs) > 1 and not difference.value:
-        return Findings(f"{_ranking(report)} {_surely_different(report)}".rstrip())
-    text = _pair(report, pair)
-    if len(group.pairs) > 1:
-        text = f"{text} {_surely_different(report)}"
-    if not difference.value or math.isnan(difference.value):
+    pair = better_last(group)[0]
+    text = " ".join([report.comparison.answer[0], *_surely_different(report)])
+    if not pair.of(name).value or math.isnan(pair.of(name).value):
         return Findings(text)
     labels = _fewer(report, "labels", pair, lambda gold, found, test, right: gold - found + test - right)
     kinds = _fewer(report, "errors", pair, lambda errors, missed, spurious, sentences: missed + spurious)
@@ -472,36 +410,32 @@ def _largest(origins: Sequence[SavedBrackets]) -> tuple[SavedBrackets, ...]:
 def ranked_systems(report: Report) -> list[str]:
     """The systems by the headline rate, the best first; those without a rate last."""
     group = report.comparison.overall
-    name = headline(group.names)
+    name = headline(group)
     values = {system: group.rates[system][name].value for system in report.systems}
-    direction = -1 if group.pairs and headline_difference(group.pairs[0]).lower_is_better else 1
-    return sorted(report.systems, key=lambda system: math.inf if math.isnan(values[system]) else -direction * values[system])
+    sign = 1 if group.pairs and group.pairs[0].of(name).lower_is_better else -1
+    return sorted(report.systems, key=lambda system: math.inf if math.isnan(values[system]) else sign * values[system])
 
 
-def _surely_different(report: Report) -> str:
-    """A sentence on how many of many pairs differ significantly; empty if no two differ at all."""
+def _surely_different(report: Report) -> list[str]:
+    """A sentence on how many pairs of several systems differ significantly; none if no two differ at all."""
     pairs = report.comparison.overall.pairs
-    if not any(headline_difference(pair).value for pair in pairs):
-        return ""
-    found = [pair for pair in pairs if headline_difference(pair).winner]
-    if not found and len(pairs) > ALPHA * (report.comparison.rounds + 1):
-        return (
-            f"{report.comparison.rounds:,} rounds are too few to tell the {len(pairs)} differences between two of them from chance."
-        )
-    if not found:
-        return f"None of the {len(pairs)} differences between two of them is shown to be more than chance."
-    which = "one is" if len(found) == 1 else f"{len(found)} are"
-    return f"Of the {len(pairs)} differences between two of them, {which} unlikely to be due to chance (after Holm's correction)."
+    found = [pair.of(headline(report.comparison.overall)) for pair in pairs]
+    if len(pairs) == 1 or not any(one.value for one in found):
+        return []
+    sure, among = sum(bool(one.winner) for one in found), f"the {len(pairs)} differences between two of them"
+    if not sure and len(pairs) > ALPHA * (report.comparison.rounds + 1):
+        return [f"{report.comparison.rounds:,} rounds are too few to tell {among} from chance."]
+    return [f"Of {among}, {sure or 'none'} {'is' if sure < 2 else 'are'} shown to be more than chance."]
 
 
 def _one_system(report: Report, system: str) -> str:
     group = report.comparison.overall
-    name = headline(group.names)
+    name = headline(group)
     rate = group.rates[system][name]
-    low, high = (rate_number(name, end) for end in rate.interval[:2])
+    value, low, high = (cell_text(one, percent=True) for one in shown_values(name, rate.value, *rate.interval[:2]))
     interval = f" ({100 * report.comparison.level:g}% interval {low} to {high})" if not math.isnan(rate.interval.low) else ""
-    reached = f"{system} reaches {headline_name(name)} {rate_number(name, rate.value)} on"
-    return f"{reached} {number_of(group.sentences, 'sentence')}{interval}.{_worst_kind(report, system)}"
+    reached = f"{system} reaches {rate_heading(name, [name])} {value} on {number_of(group.sentences, 'sentence')}{interval}."
+    return f"{reached}{_worst_kind(report, system)}"
 
 
 def _worst_kind(report: Report, system: str) -> str:
@@ -514,43 +448,3 @@ def _worst_kind(report: Report, system: str) -> str:
         return ""
     kind = max(wrong, key=lambda name: wrong[name])
     return f" The most frequent kind of error, {kind}, accounts for {wrong[kind]:,} of its {total:,} wrong brackets."
-
-
-def _ranking(report: Report) -> str:
-    """A sentence that ranks all systems by the headline rate, those with the same rate together."""
-    group = report.comparison.overall
-    name = headline(group.names)
-    ranked = ranked_systems(report)
-    texts = {system: rate_number(name, group.rates[system][name].value) for system in ranked}
-    same = [(text, list(systems)) for text, systems in groupby(ranked, key=lambda system: texts[system])]
-    if len(same) == 1:
-        return f"All {len(ranked)} systems have the same {headline_name(name)} ({same[0][0]})."
-    listed = ", ".join(f"{_list_of(systems)} ({text}{' each' if len(systems) > 1 else ''})" for text, systems in same)
-    less = " (less is better)" if headline_difference(group.pairs[0]).lower_is_better else ""
-    return f"By {headline_name(name)}{less}, the systems are, from the best to the worst: {listed}."
-
-
-def _list_of(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _pair(report: Report, pair: PairOfSystems) -> str:
-    """A sentence on two systems, the second of which is the better one."""
-    difference = headline_difference(pair)
-    name = difference.name
-    what = headline_name(name)
-    if difference.value == 0:
-        return f"{pair.a} and {pair.b} have the same {what} ({rate_number(name, difference.a)})."
-    if math.isnan(difference.value):
-        return f"{pair.a} and {pair.b} cannot be compared by {what}: one of them has none."
-    size, *ends = (rate_number(name, value) for value in (abs(difference.value), *difference.interval[:2]))
-    unit = f"{size} in" if name[1].startswith("average_") else f"{size} points of"
-    less = ", where less is better" if difference.lower_is_better else ""
-    interval = (
-        f"{100 * report.comparison.level:g}% interval {' to '.join(ends)}; " if not math.isnan(difference.interval.low) else ""
-    )
-    corrected = ", Holm’s correction" if len(report.systems) > 2 else ""
-    numbers = f"({interval}{p_text(difference.p_holm)}, randomisation test{corrected})"
-    if difference.winner:
-        return f"{pair.b} is better than {pair.a} by {unit} {what}{less} {numbers}."
-    return f"{pair.b} is ahead of {pair.a} by {unit} {what}{less}, but that may be due to chance {numbers}."

@@ -28,7 +28,7 @@ from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import MismatchError, UsageError, checked
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
@@ -43,10 +43,10 @@ from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
-from treegauge.significance.paired_comparison import comparable_scores, compare_scores, systems_by_name
+from treegauge.significance.paired_comparison import comparable_scores, compare_scores, systems_by_name, with_settings
 from treegauge.significance.resampling import Progress
 from treegauge.significance.score_table import CompareOptions, common_sentences
-from treegauge.tables import Table
+from treegauge.tables import Table, cut
 from treegauge.trees.treebank import Int64, Treebank
 
 READABLE = 12
@@ -195,18 +195,6 @@ def candidates(places: Sequence[PlaceArray], length: Int64) -> tuple[PlaceArray,
             row = int(first[at])
             found.append((int(distance[at]), int(sentences[at]), PlaceArray(some.rows[row : row + 1], some.labels)))
     return tuple(place for *_, place in sorted(found, key=lambda one: one[:2])[:MOST_CANDIDATES])
-
-
-def examples_among(breakdown: Breakdown, length: Int64, numbers: Sequence[int]) -> Breakdown:
-    """The breakdown with its candidates for examples; sentences are given by their positions among ``numbers``."""
-
-    def renumbered(place: PlaceArray) -> PlaceArray:
-        rows = place.rows.copy()
-        rows[:, 0] = np.searchsorted(np.array(numbers, dtype=np.int64), rows[:, 0])
-        return PlaceArray(rows, place.labels)
-
-    places = {key: tuple(map(renumbered, candidates(of_key, length))) for key, of_key in breakdown.places.items()}
-    return replace(breakdown, places=places)
 
 
 def example_sentences(breakdown: Breakdown, length: Int64) -> set[int]:
@@ -433,6 +421,9 @@ class Report:
     left_out: str = ""
     full: bool = False
 
+    def __repr__(self) -> str:
+        return cut(f"<Report {self.title!r} on {', '.join(self.systems)}>")
+
     @property
     def systems(self) -> tuple[str, ...]:
         """The names of the systems."""
@@ -452,9 +443,12 @@ class Report:
 
     def tables(self) -> list[Table]:
         """All tables of the report, for Markdown or LaTeX."""
-        from treegauge.reports.report_contents import all_tables
+        from treegauge.reports.report_contents import section_tables
 
-        return all_tables(self)
+        return [table for tables in section_tables(self).values() for table in tables]
+
+    def _repr_html_(self) -> str:
+        return "".join(table.as_html() for table in self.tables())
 
     def html(self) -> str:
         """The report as one HTML page without external files."""
@@ -467,11 +461,13 @@ class Report:
         write_chunks([self.html().encode("utf-8", "replace")], path)
 
 
+@checked(CompareOptions, ReadOptions)
 def report(
     gold: TreebankLike,
     systems: Mapping[str, TreebankLike] | Sequence[TreebankLike],
     options: CompareOptions | None = None,
     *,
+    metric: str | Sequence[str] = (),
     reading: ReadOptions = ReadOptions(),
     title: str = "Parser report",
     gold_name: str = "gold",
@@ -479,17 +475,18 @@ def report(
     checked: Sequence[Table] = (),
     most: int = MOST_SENTENCES,
     progress: Progress = no_progress,
+    **settings: Any,
 ) -> Report:
     """Score and compare one or more systems by every metric, and find the sentences that differ most.
 
     ``judgements`` are the verdicts of a human check on each system's brackets, and ``checked`` its tables; at most ``most``
     sentences are shown with their trees. The other arguments are those of :func:`treegauge.compare`.
 
-    >>> found = report("(S (NP (N a)) (VP (V b)))", {"flat": "(S (N a) (V b))"}, CompareOptions(rounds=10))
+    >>> found = report("(S (NP (N a)) (VP (V b)))", {"flat": "(S (N a) (V b))"}, rounds=10)
     >>> found.systems, found.sentences.differing
     (('flat',), 1)
     """
-    options = options or CompareOptions()
+    options, reading = with_settings(options or CompareOptions(), reading, metric, settings)
     systems = systems_by_name(gold, systems)
     if not systems:
         raise UsageError("a report needs at least one system")
@@ -577,16 +574,13 @@ def _with_few_trees(report: Report, scores: Mapping[str, Result], most: int, kep
     gold = Treebank.concatenate(list(next(iter(again.values())).scored_trees.gold))
     banks = {system: Treebank.concatenate(list(result.scored_trees.test)) for system, result in again.items()}
     marks = {system: mark_brackets(pair_behind(result)) for system, result in again.items()}
-    # All kinds of error that were found, with their places in the sentences shown.
-    errors = {
-        system: replace(result.breakdowns["errors"], places=BREAKDOWNS["errors"](marks[system].pair).places)
-        for system, result in scores.items()
-    }
-    sentences = find_sentences(gold, banks, marks, errors, most=most, numbers=numbers)
     breakdowns = {name: {system: result.breakdowns[name] for system, result in scores.items()} for name in _BREAKDOWNS}
+    # All kinds of error that were found, with their places in the sentences read again, among which are those for examples.
     breakdowns["errors"] = {
-        system: examples_among(result.breakdowns["errors"], length, numbers) for system, result in scores.items()
+        system: replace(found, places=BREAKDOWNS["errors"](marks[system].pair).places)
+        for system, found in breakdowns["errors"].items()
     }
+    sentences = find_sentences(gold, banks, marks, breakdowns["errors"], most=most, numbers=numbers)
     return replace(
         report,
         gold=gold,

@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treegauge.alignment.notes import REMARKS, Note, with_advice
-from treegauge.alignment.notes import misfits as misfit_notes
+from treegauge.alignment.notes import REMARKS, UNPARSED, Note, misfits as misfit_notes, with_advice
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.result import EVERY_RATE, RateLayout, Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
@@ -74,12 +73,15 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
         yield from (f"{who}warning: {with_advice(remark)}" for remark in remarks)
 
 
-def misfits(results: Sequence[Result], *, listed: bool = True) -> list[str]:
+def misfits(results: Sequence[Result], *, listed: bool = True, checks: Sequence[RateLimit] = ()) -> list[str]:
     """A line for each system with missing or extra sentences, or with trees that cannot be read.
 
-    The lines refer to :func:`note_lines` as printed above them if these are ``listed``.
+    The lines refer to :func:`note_lines` as printed above them if these are ``listed``. Trees that cannot be read or are missing
+    are left to a limit of :data:`PARSED`, if that is among the ``checks``.
     """
-    return misfits_in({result.label: result.notes for result in one_of_each_system(results)}, listed=listed)
+    judged = ("broken", "missing") if any(check.rate == PARSED for check in checks) else ()
+    notes = {result.label: [note for note in result.notes if note.kind not in judged] for result in one_of_each_system(results)}
+    return misfits_in(notes, listed=listed)
 
 
 def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> list[str]:
@@ -122,6 +124,19 @@ def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
     return check
 
 
+PARSED = "parsed"
+"""The share of the gold sentences that have a parse that can be read: a limit can be set to it as to a rate."""
+
+
+def _limited_rate(result: Result, name: str) -> float:
+    """A rate of a result, or the share of :data:`PARSED`."""
+    if name != PARSED:
+        return result.rates[name]
+    sentences = result.total.sentences + result.skipped
+    unparsed = {note.sentence for note in result.notes if note.kind in UNPARSED and note.sentence >= 0}
+    return (sentences - len(unparsed)) / sentences if sentences else math.nan
+
+
 def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> list[str]:
     """A line for each rate that is beyond its limit or undefined; a limit on ``parseval.f1`` is for that metric only.
 
@@ -131,16 +146,19 @@ def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> lis
     for check in checks:
         asked, limit, is_most = check
         metric, _, name = asked.rpartition(".")
-        found = [result for result in results if name in result.rates and metric in ("", result.metric)]
+        if asked == PARSED:
+            found = one_of_each_system(results)
+        else:
+            found = [result for result in results if name in result.rates and metric in ("", result.metric)]
         if not found:
-            known = sorted({rate for result in results for rate in result.rates})
+            known = sorted({PARSED, *(rate for result in results for rate in result.rates)})
             raise UsageError(f'{check.option}="{asked}={limit:g}": there is no rate {asked!r}; there are: {", ".join(known)}')
         runs: dict[tuple[str, str], list[Result]] = {}
         for result in found:
             _refuse_wrong_direction(check, name, result)
             runs.setdefault((result.system, result.metric), []).append(result)
         for (system, _), of_system in runs.items():
-            rate = math.fsum(result.rates[name] for result in of_system) / len(of_system)
+            rate = math.fsum(_limited_rate(result, name) for result in of_system) / len(of_system)
             if not (rate <= limit if is_most else rate >= limit):
                 shown = "undefined" if math.isnan(rate) else f"{rate:.6g}"
                 lines.append(f"{system}: {asked} is {shown}, not {limit:g} or {'less' if is_most else 'more'}")
@@ -148,7 +166,7 @@ def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> lis
 
 
 def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None:
-    """Refuse a lower limit of a rate of which lower is better, and an upper limit of any other."""
+    """Refuse a lower limit of a lower-is-better rate, and an upper limit of any other."""
     metric = result.definition
     if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
         return

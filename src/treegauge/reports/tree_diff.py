@@ -11,9 +11,9 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,16 @@ from treegauge import alignment, io
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair
-from treegauge.errors import UsageError
-from treegauge.io.sources import ReadOptions
+from treegauge.errors import UsageError, checked
+from treegauge.io.sources import ReadKeywords, ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_preset
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.inputs import TreebankLike
-from treegauge.tables import number_of, terminal_width
+from treegauge.tables import cut, number_of, terminal_width
 from treegauge.trees import Tree
 from treegauge.trees.drawing import draw_svg, draw_text, fold_settled, legend_svg, legend_text
 from treegauge.trees.drawing.marks import clean, ems
-from treegauge.trees.drawing.svg import PictureFrame, Theme, escape_xml
+from treegauge.trees.drawing.svg import PictureFrame, Theme
 from treegauge.trees.tree import to_flat
 from treegauge.trees.treebank import Int64
 
@@ -112,6 +112,9 @@ class TreeDiff:
     note: str = ""
     names: tuple[str, str] = ("gold", "test")
 
+    def __repr__(self) -> str:
+        return cut(f"<TreeDiff of sentence {self.sentence} ({self.place}): {self.summary}>")
+
     @property
     def wrong(self) -> int:
         """The number of brackets of both trees that are not matched."""
@@ -129,10 +132,6 @@ class TreeDiff:
         gold = (self.names[0], self.gold, self.gold_marks)
         return [gold] if self.test is None else [gold, (self.names[1], self.test, self.test_marks)]
 
-    def folded(self, tree: Tree, marks: Mapping[int, str]) -> frozenset[int]:
-        """The subtrees in which everything matched."""
-        return fold_settled(tree, marks)
-
     def __str__(self) -> str:
         return diff_text(self)
 
@@ -142,7 +141,9 @@ class TreeDiff:
         key = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:8]
         parts = [f"<p><b>{escape(self.place)}</b>: {escape(self.summary)}</p>"]
         for number, (name, tree, marks) in enumerate(self.sides):
-            picture = draw_svg(tree, marks, id_prefix=f"d{key}{number}-", title=name, folded=self.folded(tree, marks), legend=False)
+            picture = draw_svg(
+                tree, marks, id_prefix=f"d{key}{number}-", title=name, folded=fold_settled(tree, marks), legend=False
+            )
             parts.append(f'<p>{escape(name)}</p><div style="overflow-x:auto">{picture}</div>')
         used = {mark for _, _, marks in self.sides for mark in marks.values()}
         return "".join(parts) + (legend_svg(used) if used else "")
@@ -157,12 +158,19 @@ _FAILING = ReadOptions(on_error="parse-fails")
 """By default a test tree that cannot be read counts as a sentence without a parse."""
 
 
+@checked(ReadOptions)
 def diff(
-    gold: TreebankLike, test: TreebankLike, sentence: int = 0, preset: str | Preset = "default", *, match_words: str = "exact"
+    gold: TreebankLike,
+    test: TreebankLike,
+    sentence: int = 0,
+    preset: str | Preset = "default",
+    *,
+    match_words: str = "exact",
+    **reading: Unpack[ReadKeywords],
 ) -> TreeDiff:
     """The difference between gold and test tree of one sentence, counted from 0; only what counts under the preset is marked.
 
-    ``match_words`` is that of :func:`treegauge.score`.
+    ``match_words`` is that of :func:`treegauge.score`; options for reading as of :func:`treegauge.read`.
 
     >>> found = diff("(S (NP (PRP I)) (VP (VBD saw) (NP (NNS stars))))", "(S (NP (PRP I)) (VBD saw) (NP (NNS stars)))")
     >>> found.summary
@@ -170,21 +178,7 @@ def diff(
     >>> print(found.gold_marks)
     {0: 'matched', 1: 'matched', 3: 'missed', 5: 'matched'}
     """
-    return diffs(gold, test, [sentence], preset, match_words=match_words)[0]
-
-
-def diffs(
-    gold: TreebankLike,
-    test: TreebankLike,
-    sentences: Sequence[int] | None = None,
-    preset: str | Preset = "default",
-    *,
-    names: tuple[str, str] = ("gold", "test"),
-    options: ReadOptions = _FAILING,
-    match_words: str = "exact",
-) -> list[TreeDiff]:
-    """The differences of the given sentences, counted from 0; if none are given, of all sentences whose trees differ."""
-    return TreeDiffs(gold, test, preset, names=names, options=options, match_words=match_words).of(sentences)
+    return TreeDiffs(gold, test, preset, match_words=match_words, options=replace(_FAILING, **reading)).of([sentence])[0]
 
 
 class TreeDiffs:
@@ -250,7 +244,7 @@ _BETWEEN = 4
 Charset = Literal["unicode", "ascii"]
 
 
-def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: Charset = "unicode", legend: bool = True) -> str:
+def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: Charset = "unicode") -> str:
     """Both trees with their marks as text, at most ``width`` columns wide where possible.
 
     >>> from treegauge.reports.tree_diff import diff as difference
@@ -269,7 +263,7 @@ def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: C
     <BLANKLINE>
     ✓ matched   ∅ missed
     """
-    pictures = [_lines(diff, name, tree, marks, width, fold, charset) for name, tree, marks in diff.sides]
+    pictures = [_lines(name, tree, marks, width, fold, charset) for name, tree, marks in diff.sides]
     lines = [f"{diff.place}: {diff.summary}", ""]
     widths = [max(map(terminal_width, picture)) for picture in pictures]
     if len(pictures) == 2 and sum(widths) + _BETWEEN <= width:
@@ -277,13 +271,13 @@ def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: C
     else:
         lines += [line for picture in pictures for line in [*picture, ""]][:-1]
     used = {mark for _, _, marks in diff.sides for mark in marks.values()}
-    if legend and used:
+    if used:
         lines += ["", legend_text(used, charset=charset)]
     return "\n".join(lines)
 
 
-def _lines(diff: TreeDiff, name: str, tree: Tree, marks: Mapping[int, str], width: int, fold: bool, charset: Charset) -> list[str]:
-    folded = diff.folded(tree, marks) if fold else frozenset[int]()
+def _lines(name: str, tree: Tree, marks: Mapping[int, str], width: int, fold: bool, charset: Charset) -> list[str]:
+    folded = fold_settled(tree, marks) if fold else frozenset[int]()
     return [name, *draw_text(tree, marks, width=width, charset=charset, folded=folded, legend=False).split("\n")]
 
 
@@ -391,8 +385,7 @@ def system_diff_text(found: SystemDiff, *, width: int = 100, fold: bool = True, 
     pictures: list[tuple[str, Tree, dict[int, str]]] = [("gold", found.first.gold, gold)]
     pictures += [(name, tree, dict(marks)) for each in (found.first, found.second) for name, tree, marks in each.sides[1:]]
     for name, tree, marks in pictures:
-        folded = fold_settled(tree, marks) if fold else frozenset[int]()
-        lines += ["", name, draw_text(tree, marks, width=width, charset=charset, folded=folded, legend=False)]
+        lines += ["", *_lines(name, tree, marks, width, fold, charset)]
     used = {mark for _, _, marks in pictures for mark in marks.values()}
     return "\n".join([*lines, "", legend_text(used, charset=charset)] if used else lines)
 
@@ -402,12 +395,34 @@ _SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)
 _LONGEST_HEADING = 160
 
 
-class _Drawing(NamedTuple):
-    """SVG elements with their right and bottom edges."""
+class _Stack:
+    """Headings and pictures one below the other, as one picture."""
 
-    elements: list[str]
-    right: int
-    bottom: int
+    def __init__(self) -> None:
+        self.elements: list[str] = []
+        self.right, self.bottom = 0, _SVG_MARGIN
+
+    def write(self, text: str, *, bold: bool = True) -> None:
+        """Add a line of text."""
+        line = clean(text, _LONGEST_HEADING)
+        weight = ' font-weight="600"' if bold else ' fill-opacity=".75"'
+        place = f'x="{_SVG_MARGIN}" y="{self.bottom + _FONT}"'
+        self.elements.append(f'<text {place} text-anchor="start"{weight}>{escape(line)}</text>')
+        self.right = max(self.right, _SVG_MARGIN + ems(line) * _FONT * 108 // 10_000)
+        self.bottom += _SVG_LINE
+
+    def put(self, picture: str) -> None:
+        """Add a picture at its own size."""
+        found = _SIZE.match(picture)
+        assert found is not None, "a picture begins with its size"
+        inside = f'<svg x="{_SVG_MARGIN}" y="{self.bottom}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
+        self.elements.append(inside.rstrip("\n"))
+        self.right, self.bottom = max(self.right, _SVG_MARGIN + int(found[2])), self.bottom + int(found[3])
+
+    def svg(self, title: str, theme: Theme) -> str:
+        """The whole picture."""
+        frame = PictureFrame(clean(title, 400), theme=theme, font=_FONT)
+        return frame.around(self.elements, self.right + _SVG_MARGIN, self.bottom + _SVG_MARGIN)
 
 
 def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "auto") -> str:
@@ -418,51 +433,40 @@ def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "au
     >>> picture.count("<svg"), "1 missed" in picture
     (4, True)
     """
-    elements: list[str] = []
-    right, bottom = 0, _SVG_MARGIN
+    stack = _Stack()
     for number, diff in enumerate(diffs):
-        block = _sentence(diff, number, bottom, fold)
-        elements += block.elements
-        right, bottom = max(right, block.right), block.bottom + _SVG_MARGIN
+        stack.write(f"{diff.place}: {diff.summary}")
+        for side, (name, tree, marks) in enumerate(diff.sides):
+            stack.write(clean(name, 60), bold=False)
+            folded = fold_settled(tree, marks) if fold else frozenset[int]()
+            prefix = f"s{number}t{side}-"
+            stack.put(draw_svg(tree, marks, id_prefix=prefix, title=name, folded=folded, legend=False, stylesheet=False))
+        stack.bottom += _SVG_MARGIN
     used = {mark for diff in diffs for _, _, marks in diff.sides for mark in marks.values()}
     if used:
-        block = _inner_picture(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
-        elements += block.elements
-        right, bottom = max(right, block.right), block.bottom
-    title = "; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference"
-    return PictureFrame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _SVG_MARGIN, bottom + _SVG_MARGIN)
+        stack.put(legend_svg(used, width=max(stack.right, 400), stylesheet=False))
+    return stack.svg("; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference", theme)
 
 
-def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Drawing:
-    heading = clean(f"{diff.place}: {diff.summary}", _LONGEST_HEADING)
-    elements = [_text(heading, top + _FONT, bold=True)]
-    right, bottom = _SVG_MARGIN + ems(heading) * _FONT * 108 // 10_000, top + _SVG_LINE
-    for side, (name, tree, marks) in enumerate(diff.sides):
-        folded = diff.folded(tree, marks) if fold else frozenset[int]()
-        picture = draw_svg(tree, marks, id_prefix=f"s{number}t{side}-", title=name, folded=folded, legend=False, stylesheet=False)
-        elements.append(_text(clean(name, 60), bottom + _FONT, bold=False))
-        block = _inner_picture(picture, bottom + _SVG_LINE)
-        elements += block.elements
-        right, bottom = max(right, block.right), block.bottom
-    return _Drawing(elements, right, bottom)
+def trees_svg(trees: Sequence[tuple[str, Tree]], *, theme: Theme = "auto") -> str:
+    """Trees as one SVG picture, one below the other, each under its heading; a single tree has none.
 
-
-def _text(text: str, baseline: int, *, bold: bool) -> str:
-    weight = ' font-weight="600"' if bold else ' fill-opacity=".75"'
-    return f'<text x="{_SVG_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape_xml(text)}</text>'
-
-
-def _inner_picture(picture: str, top: int) -> _Drawing:
-    """A picture inside another, at its own size."""
-    found = _SIZE.match(picture)
-    assert found is not None, "a picture begins with its size"
-    width, height = int(found[2]), int(found[3])
-    inside = f'<svg x="{_SVG_MARGIN}" y="{top}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
-    return _Drawing([inside.rstrip("\n")], _SVG_MARGIN + width, top + height)
+    >>> tree = Tree.parse("(S (NP (N a)) (V b))")
+    >>> [trees_svg([("first", tree), ("second", tree)][:size]).count("<svg") for size in (1, 2)]
+    [1, 3]
+    """
+    if len(trees) == 1:
+        return draw_svg(trees[0][1], theme=theme)
+    stack = _Stack()
+    for number, (heading, tree) in enumerate(trees):
+        stack.bottom += _SVG_MARGIN if number else 0
+        stack.write(heading)
+        stack.put(draw_svg(tree, id_prefix=f"t{number}-", stylesheet=False))
+    return stack.svg(f"{number_of(len(trees), 'tree')}: {trees[0][0]} ...", theme)
 
 
 def diff_picture(diffs: Sequence[TreeDiff], form: str, *, fold: bool = True) -> bytes:
-    """The picture of :func:`diff_svg` as PNG or PDF, on white; needs the extra ``[plot]``."""
+    """The picture of :func:`diff_svg` as a file: SVG or, with the extra ``[plot]``, PNG or PDF on white."""
     from treegauge.reports.plots import draw_svg_as
 
-    return draw_svg_as(diff_svg(diffs, fold=fold, theme="light"), form)
+    return draw_svg_as(diff_svg(diffs, fold=fold, theme="auto" if form == "svg" else "light"), form)

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.scoring.baselines import BASELINES, baseline_for
-    from treegauge.scoring.result import Result, Scores
-    from treegauge.scoring.signature import Signature
+    from treegauge.scoring.baselines import BASELINES as BASELINES, baseline_for as baseline_for
+    from treegauge.scoring.result import Result as Result, Scores as Scores
+    from treegauge.scoring.signature import Signature as Signature
 else:
-    __getattr__ = lazy_names(__name__)
-
-__all__ = ["BASELINES", "Result", "Scores", "Signature", "baseline_for"]
+    __getattr__, __dir__ = lazy_names(__name__)

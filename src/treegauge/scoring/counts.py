@@ -24,7 +24,6 @@ from treegauge.engines import IN_PROCESS, SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import EvalbFile, Preset
-from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Request, Trees, no_progress
 from treegauge.scoring.result import Sentences, join_blocks
@@ -44,21 +43,16 @@ class MetricCounts:
     """The sum of a metric's rows, the sum over short sentences, and, if they are kept, the rows themselves.
 
     ``preset`` is the preset of the signature, ``pairing_preset`` the one by which trees are paired for this metric. Rows are kept
-    in blocks of sentences: ``rows`` and the ``index`` of their sentences, ``length`` and ``status`` (0 scored, 1 does not match, 2
-    no parse) of each gold sentence, and ``reproduced``, which is what the metric keeps beside its rows.
+    in blocks of sentences, whose places are kept for all metrics together.
     """
 
     def __init__(self, metric: Metric, preset: Preset) -> None:
         self.metric, self.preset, self.pairing_preset = metric, preset, metric.preset_for(preset)
         self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
         self.n_total = self.n_short = 0
-        self.rows: list[Rows] = []
-        self.index: list[Int64] = []
-        self.length: list[Int64] = []
-        self.status: list[Int64] = []
-        self.reproduced: list[Rows] = []
+        self.kept: list[Sentences] = []
 
-    def add(self, rows: Rows, index: Int64, length: Int64) -> None:
+    def add(self, rows: Rows, length: Int64) -> None:
         """Add the rows of some sentences, given their lengths."""
         is_short = length <= self.preset.cutoff_length
         self.total.add(rows)
@@ -66,25 +60,17 @@ class MetricCounts:
         self.n_total += len(rows)
         self.n_short += int(is_short.sum())
 
-    def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: Rows | None) -> None:
-        """Keep rows; ``length`` and ``status`` are of all gold sentences of the block."""
-        self.rows.append(_narrow(rows))
-        self.index.append(index)
-        self.length.append(length)
-        self.status.append(status)
-        if reproduced is not None:
-            self.reproduced.append(reproduced)
-
     def sentences(self, places: Sequence[str], evalb_status: Sequence[Int64] = ()) -> Sentences:
         """The rows that were kept, with the place of each gold sentence and, if EVALB was asked, its status of each."""
+        reproduced = [block.reproduced for block in self.kept if block.reproduced is not None]
         return Sentences(
-            rows=np.concatenate(self.rows) if self.rows else np.zeros((0, len(self.metric.columns))),
-            index=join_blocks(self.index),
-            length=join_blocks(self.length),
-            status=join_blocks(self.status),
+            rows=np.concatenate([block.rows for block in self.kept] or [np.zeros((0, len(self.metric.columns)))]),
+            index=join_blocks([block.index for block in self.kept]),
+            length=join_blocks([block.length for block in self.kept]),
+            status=join_blocks([block.status for block in self.kept]),
             places=places,
             evalb=join_blocks(evalb_status) if evalb_status else None,
-            reproduced=np.concatenate(self.reproduced) if self.reproduced else None,
+            reproduced=np.concatenate(reproduced) if reproduced else None,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -96,11 +82,7 @@ class MetricCounts:
         self.short.merge(other.short)
         self.n_total += other.n_total
         self.n_short += other.n_short
-        self.rows += other.rows
-        self.index += other.index
-        self.length += other.length
-        self.status += other.status
-        self.reproduced += other.reproduced
+        self.kept += other.kept
 
 
 def _narrow(rows: Rows) -> Rows:
@@ -129,8 +111,6 @@ class SystemCounts:
         self.notes: list[Note] = []
         self.repairs: Counter[str] = Counter()
         self.labels = LabelUse(), LabelUse()
-        self.punctuation: Counter[str] = Counter()
-        self.n_words = 0
         self.texts: list[tuple[str, str]] = []
         self.gold: list[Treebank] = []
         self.test: list[Treebank] = []
@@ -156,10 +136,8 @@ class SystemCounts:
         self._keep_block(gold, test, pairs, first)
         self.n_gold += len(gold)
         self.n_test += len(test)
-        self.n_words += gold.n_tokens
-        self.punctuation.update(_punctuation_counts(gold))
         for use, bank in zip(self.labels, (gold, test), strict=True):
-            use.add(bank)
+            use.add(bank.labels, bank, bank.node_offset)
         for problem in test.problems().values():
             self.repairs.update(problem.repairs)
         self.request.progress(len(gold))
@@ -204,10 +182,11 @@ class SystemCounts:
                 prepared[counts.pairing_preset] = self._aligned_block(gold, test, pairs, counts.pairing_preset)
             block = prepared[counts.pairing_preset]
             rows, index = counts.metric.rows(block.pair), block.pair.index + first
-            counts.add(rows, index, block.pair.gold.length)
+            counts.add(rows, block.pair.gold.length)
             if self.request.keep:
                 length = sentence_lengths(block.gold_words, counts.pairing_preset)
-                counts.keep(rows, index, length, _status(block.pair), counts.metric.reproduced(block.pair))
+                reproduced = counts.metric.reproduced(block.pair)
+                counts.kept.append(Sentences(_narrow(rows), index, length, _status(block.pair), (), None, reproduced))
             if self.evalb is not None and counts is self._like_evalb:
                 self._add_verdicts(block, rows, self.evalb)
         self._break_down(main.pair, first)
@@ -248,9 +227,9 @@ class SystemCounts:
 
     def _add_as_evalb(self, scored: EvalbRows, first: int) -> None:
         for counts in self.of_metrics:
-            counts.add(scored.rows, scored.index + first, scored.length[scored.index])
+            counts.add(scored.rows, scored.length[scored.index])
             if self.request.keep:
-                counts.keep(scored.rows, scored.index + first, scored.length, scored.status, None)
+                counts.kept.append(Sentences(_narrow(scored.rows), scored.index + first, scored.length, scored.status, ()))
         self._note(scored.notes, first)
 
     def _break_down(self, pair: Pair, first: int) -> None:
@@ -296,8 +275,6 @@ class SystemCounts:
         self.notes += other.notes
         self.texts += other.texts
         self.repairs += other.repairs
-        self.punctuation += other.punctuation
-        self.n_words += other.n_words
         for ours, theirs in zip(self.labels, other.labels, strict=True):
             ours.merge(theirs)
         self.gold += other.gold
@@ -319,12 +296,6 @@ def _first_gap(block: AlignedBlock) -> str:
     """The place of the first tree with a gap."""
     places = (bank.place(i) for bank in (block.gold, block.test) for i in range(len(bank)) if not bank[i].is_continuous)
     return next(places, "")
-
-
-def _punctuation_counts(bank: Treebank) -> dict[str, int]:
-    """The number of words with each tag that is punctuation in some treebank."""
-    counts = np.bincount(bank.tag[bank.tag >= 0], minlength=len(bank.labels)).tolist()
-    return counted_punctuation(zip(bank.labels, counts, strict=False))
 
 
 def _evalb_file(request: Request) -> EvalbFile | None:

@@ -13,14 +13,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any, TypedDict, Unpack, overload
+from dataclasses import asdict, fields, replace
+from typing import Any, Unpack, overload
 
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import MismatchError, TreegaugeWarning, UsageError
-from treegauge.io.sources import ReadOptions
+from treegauge.errors import MismatchError, TreegaugeWarning, UsageError, checked
+from treegauge.io.sources import ReadKeywords, ReadOptions
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
@@ -46,7 +46,7 @@ from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Treebank
 
 
-class ScoreOptions(TypedDict, total=False):
+class ScoreOptions(ReadKeywords, total=False):
     """The keyword arguments of :func:`score`, for type checkers: those of :meth:`~treegauge.scoring.inputs.Request.of`."""
 
     on_mismatch: str
@@ -58,9 +58,7 @@ class ScoreOptions(TypedDict, total=False):
     progress: Callable[[int], None] | None
     engine: Engine
     sentences: bool
-    on_error: str | None
     pair: str
-    treebank: str
     trees: bool
     strict: bool
 
@@ -89,6 +87,7 @@ def score(
     preset: PresetLike | None = ...,
     **options: Unpack[ScoreOptions],
 ) -> Scores: ...
+@checked(ReadOptions)
 def score(
     gold: TreebankLike,
     test: TreebankLike | Mapping[str, TreebankLike],
@@ -109,6 +108,7 @@ def score(
     treebank: str = "",
     trees: bool = True,
     strict: bool = False,
+    **further: Any,
 ) -> Result | Scores:
     """Score test trees against gold trees.
 
@@ -132,7 +132,8 @@ def score(
     * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
     * ``breakdowns``: names of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`, for ``result.breakdowns``.
     * ``stream``: whether files are read block by block, without keeping rows.
-    * ``reading``: how files are read: format, encoding, comments, see :class:`~treegauge.io.sources.ReadOptions`.
+    * ``reading``: how files are read, see :class:`~treegauge.io.sources.ReadOptions`; its fields are options, too:
+      ``format``, ``encoding``, ``lines``, ``comment`` and the others.
     * ``progress``: a function that is called with the number of sentences scored since the last call.
     * ``engine``: where files are scored, see :mod:`treegauge.engines`.
     * ``sentences``: whether rows are kept when workers of an engine score.
@@ -172,7 +173,8 @@ def score(
     systems = test if isinstance(test, Mapping) else {_name_of(test): test}
     request = Request.of(
         wanted, preset, on_mismatch=on_mismatch, match_words=match_words, cutoff=cutoff, breakdowns=breakdowns, keep=not stream,
-        reading=reading, progress=progress, engine=engine, sentences=sentences, on_error=on_error, pair=pair, treebank=treebank,
+        reading=replace(reading, **further), progress=progress, engine=engine, sentences=sentences, on_error=on_error, pair=pair,
+        treebank=treebank,
         trees=trees,
     )  # fmt: skip
     results = score_systems(gold, systems, request)
@@ -237,6 +239,9 @@ class Evaluator:
         self._predictions: list[Treebank] = []
         self._references: list[Treebank] = []
 
+    def __repr__(self) -> str:
+        return f"<Evaluator {self.name}, preset {self.preset.name}>"
+
     @property
     def name(self) -> str:
         return self.metric.name
@@ -271,7 +276,12 @@ class Evaluator:
 
         The option ``on_error`` decides about a parse that cannot be read; by default it counts as a sentence without a parse.
         """
-        reading, on_error = self._options.get("reading", ReadOptions()), self._options.get("on_error")
+        given, own = dict[str, Any](self._options), ("on_error", "treebank")
+        reading = replace(
+            given.get("reading", ReadOptions()),
+            **{each.name: given[each.name] for each in fields(ReadOptions) if each.name in given and each.name not in own},
+        )
+        on_error = self._options.get("on_error")
         request = Request.of([self.metric], self.preset, reading=reading, on_error=on_error)
         test = io.as_treebank(predictions, request.test_reading)
         gold = io.as_treebank(references, request.reading.of_gold)
@@ -441,7 +451,7 @@ def _result(
 
 def _preset_notes(counts: MetricCounts, counted: SystemCounts) -> list[Note]:
     """A note if the gold trees have many punctuation tags of another treebank, which the preset does not delete."""
-    found = unused_punctuation(counted.punctuation, counted.n_words, counts.preset.delete_tags)
+    found = unused_punctuation(counted.labels[0].tags, counted.labels[0].words, counts.preset.delete_tags)
     if found is None:
         return []
     tags = ", ".join(found.tags) + (" with features (##...##)" if found.has_features else "")

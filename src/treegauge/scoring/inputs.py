@@ -115,15 +115,11 @@ class FileTrees:
 Trees = MemoryTrees | FileTrees
 
 
-def _are_large(paths: Sequence[str]) -> bool:
-    """Whether it is worth reading these files ahead in a thread; it always is for what is not a regular file."""
-    return not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) > CHUNK_BYTES
-
-
 def _open_blocks(paths: Sequence[str], options: ReadOptions) -> Generator[Treebank]:
-    """The blocks of some files, read ahead in a thread if the files are large."""
+    """The blocks of some files, read ahead in a thread if the files are large, or not regular files."""
     blocks = (block for path in paths for block in io.stream(path, options))
-    return read_ahead(blocks) if _are_large(paths) else blocks
+    is_small = all(map(os.path.isfile, paths)) and sum(map(os.path.getsize, paths)) <= CHUNK_BYTES
+    return blocks if is_small else read_ahead(blocks)
 
 
 def read_ahead(blocks: Iterator[BlockT]) -> Generator[BlockT]:
@@ -305,9 +301,9 @@ class Request:
         object.__setattr__(self, "treebank", self.treebank or self.reading.treebank)
         object.__setattr__(self, "reading", replace(self.reading, treebank=self.reading.treebank or self.treebank))
         for what, given, valid in (
-            ("way to pair sentences", self.pair, PAIR),
-            ("on_mismatch policy", self.on_mismatch, ON_MISMATCH),
-            ("way to match words", self.match_words, MATCH_WORDS),
+            ("value of pair", self.pair, PAIR),
+            ("value of on_mismatch", self.on_mismatch, ON_MISMATCH),
+            ("value of match_words", self.match_words, MATCH_WORDS),
         ):
             if given not in valid:
                 raise UnknownName(what, given, valid)

@@ -7,7 +7,6 @@ NumPy code in batches. If the files are not parallel or cannot be read, the atte
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -15,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.alignment.notes import LabelUse, RootNumbers, root_numbers
+from treegauge.alignment.brackets import LabelNumbers
+from treegauge.alignment.notes import LabelUse
 from treegauge.errors import InputError
 from treegauge.io.bracketed import bracketed_parts
 from treegauge.io.bracketed_columns import Columns, NameNumbers, Names, TreeColumns
@@ -25,7 +25,6 @@ from treegauge.metrics.evalb import ERROR, SKIP, VALID
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.plain_counter import NameCounts, PlainCounter, PlainCounts, PresetRules, TreeSlice, join_counts
 from treegauge.presets import Preset, from_parameters
-from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.counts import HashedCounts, NotParallel, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.inputs import Request, no_progress, read_ahead
@@ -34,7 +33,8 @@ from treegauge.trees.notation import ESCAPED_BRACKETS, restore_label, restore_wo
 from treegauge.trees.treebank import Int64, Treebank
 
 _ESCAPED = re.compile("|".join(ESCAPED_BRACKETS).encode()).search
-_BATCH = 1 << 14
+_BRACKET = re.compile(rb"[^ ]*RB-[^ ]*")
+_BATCH = 1 << 12
 _ODD_BATCH = 1 << 11
 
 
@@ -71,7 +71,8 @@ def _evalb_preset(request: Request) -> Preset | None:
     if preset.equal_words or metric.preset_for(preset) != preset or preset.delete_words or preset.delete_root_preterminals:
         return _UNFIT
     rules = ("trivial_spans", "duplicate_spans", "redundant_nodes", "empty_gold", "empty_brackets")
-    if any(getattr(preset, rule) != getattr(plain, rule) for rule in rules) or not _is_transitive(preset):
+    is_transitive = LabelNumbers(preset.equal_labels).equality(preset.equal_labels) is None
+    if any(getattr(preset, rule) != getattr(plain, rule) for rule in rules) or not is_transitive:
         return _UNFIT
     if SystemCounts(request).evalb is None:
         return None
@@ -79,12 +80,6 @@ def _evalb_preset(request: Request) -> Preset | None:
     evalb = from_parameters(preset.parameters.parameters, preset.parameters.name)
     alike = replace(preset, name="", ignored=(), cutoff_length=0, delete_labels=evalb.delete_labels)
     return evalb if alike == replace(evalb, name="", ignored=(), cutoff_length=0) else _UNFIT
-
-
-def _is_transitive(preset: Preset) -> bool:
-    from treegauge.alignment.brackets import LabelNumbers
-
-    return LabelNumbers(preset.equal_labels).equality(preset.equal_labels) is None
 
 
 class _ScannedBlock(NamedTuple):
@@ -103,11 +98,8 @@ class _Side:
             raise _NotPlain
         self.names = Names(compiled=True)
         self._parts = bracketed_parts(text, options, self.names)
-        self._hash = TreebankHash()
-        self.n_words = 0
-        self._tags = np.zeros(0, dtype=np.int64)
-        self._labels = np.zeros(0, dtype=np.int64)
-        self._roots = RootNumbers()
+        self.hash = TreebankHash()
+        self.labels = LabelUse()
 
     def blocks(self) -> Iterator[_ScannedBlock]:
         """The trees, a block at a time."""
@@ -116,32 +108,11 @@ class _Side:
         for part in self._parts:
             new_labels = _new_names(part.columns.label, labels, known.labels, restore_label)
             new_words = _new_names(part.columns.word, words, known.words, restore_word)
-            self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
-            self._add_labels(part.columns, offsets_of([part.n_nodes]))
+            self.hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
+            trees = TreeSlice.of(part)
+            self.labels.add(self.names.labels(), part.columns, trees.node_offset)
             known = NameCounts.of(self.names)
-            yield _ScannedBlock(TreeSlice.of(part), known)
-
-    def _add_labels(self, columns: Columns, offsets: Int64) -> None:
-        """Add the labels of words, nodes and roots to the counts; ``offsets`` are the first nodes of trees."""
-        self.n_words += len(columns.word)
-        n_labels = len(self.names.label_numbers)
-        tags = np.bincount(columns.tag + 1, minlength=n_labels + 1)[1:]
-        tags[: len(self._tags)] += self._tags
-        of_nodes = np.bincount(columns.label, minlength=n_labels)
-        of_nodes[: len(self._labels)] += self._labels
-        self._tags, self._labels = tags, of_nodes
-        self._roots += root_numbers(columns.label, columns.start, columns.end, offsets)
-
-    def label_use(self) -> LabelUse:
-        """The tags, phrase labels and roots."""
-        return LabelUse.of_counts(self.names.labels(), self._tags, self._labels, self._roots, self.n_words)
-
-    def punctuation(self) -> Counter[str]:
-        """The number of words with each tag that is punctuation in some treebank."""
-        return counted_punctuation(zip(self.names.labels(), self._tags.tolist(), strict=False))
-
-    def hexdigest(self) -> str:
-        return self._hash.hexdigest()
+            yield _ScannedBlock(trees, known)
 
 
 def _new_names(column: Int32, names: NameNumbers, known: int, restore: Callable[[str], str]) -> list[bytes]:
@@ -159,7 +130,7 @@ def _new_names(column: Int32, names: NameNumbers, known: int, restore: Callable[
     ):
         raise _NotPlain
     if b"RB-" in joined:
-        new = [restore(name.decode("utf-8")).encode() if b"RB-" in name else name for name in new]
+        new = _BRACKET.sub(lambda found: restore(found[0].decode("utf-8")).encode(), joined).split(b" ")
     lengths = {length: b"%d:" % length for length in set(map(len, new))}
     pieces = [*new, *new]
     pieces[::2], pieces[1::2] = map(lengths.__getitem__, map(len, new)), new
@@ -208,7 +179,7 @@ class _FilePairCounter:
             self._count_all(ours, theirs)
         self._add_batch()
         self._add_odd()
-        return HashedCounts(self._total(), (gold.hexdigest(), test.hexdigest()))
+        return HashedCounts(self._total(), (gold.hash.hexdigest(), test.hash.hexdigest()))
 
     def _count_all(self, ours: Iterator[_ScannedBlock], theirs: Iterator[_ScannedBlock]) -> None:
         """Count the sentences of both files while more are read."""
@@ -252,7 +223,7 @@ class _FilePairCounter:
         rows = Parseval().rows_of(
             *(plain.matched, plain.gold, plain.test, plain.unlabelled, plain.crossing, plain.words, plain.tags)
         )
-        counts.add(rows, np.zeros(0, np.int64), plain.length)
+        counts.add(rows, plain.length)
         if self._plain.evalb is not None:
             valid = plain.status == VALID
             sums = [int(column[valid].sum()) for column in (plain.evalb_matched, plain.evalb_gold, plain.evalb_test)]
@@ -280,6 +251,5 @@ class _FilePairCounter:
             odd.evalb = replace(odd.evalb, failures=tuple(int(index[failure]) for failure in odd.evalb.failures))
         total.merge(odd)
         total.n_gold = total.n_test = self._n
-        total.labels = self._sides[0].label_use(), self._sides[1].label_use()
-        total.punctuation, total.n_words = self._sides[0].punctuation(), self._sides[0].n_words
+        total.labels = self._sides[0].labels, self._sides[1].labels
         return total

@@ -41,6 +41,15 @@ def rate_heading(name: Name, names: Sequence[Name]) -> str:
     return words if len({metric for metric, _ in names}) == 1 or metric.replace("-", " ") == words else f"{metric} {words}"
 
 
+def in_units(name: Name, points: float) -> float:
+    """A value in the units of a rate, given in points: hundredths, except for means of counts.
+
+    >>> in_units(("parseval", "f1"), 0.5), in_units(("parseval", "average_crossing"), 0.5)
+    (0.005, 0.5)
+    """
+    return points if name[1].startswith("average_") else points / 100
+
+
 class SystemRow(NamedTuple):
     """A system with its rates, as fractions; those that are not ``tested`` are marked, and never the best."""
 
@@ -65,9 +74,7 @@ def published_rows(texts: Iterable[str], names: Sequence[Name]) -> list[SystemRo
         if not equals or not numbers or len(numbers) > len(names):
             rates = ", ".join(rate for _, rate in names)
             raise UsageError(f'published="{text}": write a name and up to {number_of(len(names), "value")}, in the order {rates}')
-        cells = (
-            (name, value if name[1].startswith("average_") else value / 100) for name, value in zip(names, numbers, strict=False)
-        )
+        cells = ((name, in_units(name, value)) for name, value in zip(names, numbers, strict=False))
         rows.append(SystemRow(system, {name: _measured(name, [value]) for name, value in cells}, tested=False))
     return rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
@@ -17,7 +16,7 @@ from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
-from treegauge.tables import Cell, Table, number_of, over_runs, plain
+from treegauge.tables import Cell, Table, cut, number_of, optional_library, over_runs, plain
 from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ class Result:
         rate = self.rates[self.headline]
         value = "undefined" if math.isnan(rate) else f"{shown_rate(self.headline, rate):.2f}"
         sentences = number_of(self.total.sentences, "sentence")
-        return f"<Result {self.label} by {self.metric}: {self.headline} {value}, {sentences}>"
+        return cut(f"<Result {self.label} by {self.metric}: {self.headline} {value}, {sentences}>")
 
     def __getattr__(self, name: str) -> float:
         """A rate: ``result.f1``."""
@@ -236,7 +235,28 @@ class Result:
 
     def to_dict(self, *, per_sentence: bool = False) -> dict[str, Any]:
         """Plain data at full precision; None stands for 0/0."""
-        return result_to_dict(self, per_sentence=per_sentence)
+        data: dict[str, Any] = {
+            "schema": RESULT_SCHEMA,
+            "system": self.system,
+            **({"run": self.run} if self.run else {}),
+            "metric": self.metric,
+            "headline": self.headline,
+            **_part_to_dict(self.total),
+            "skipped": self.skipped,
+            "cutoff": {"length": self.short.length, **_part_to_dict(self.short)},
+            "evalb": None if self.evalb is None else self.evalb.to_dict(),
+            "notes": [{**note._asdict(), "sentence": note.sentence + 1 if note.sentence >= 0 else None} for note in self.notes],
+            "signature": self.signature.to_dict(),
+            "inputs": None if self.inputs is None else self.inputs._asdict(),
+        }
+        if self.confidence is not None:
+            data["confidence"] = self.confidence._asdict()
+        if self.breakdowns:
+            data["breakdowns"] = {name: counted.table.to_records() for name, counted in self.breakdowns.items()}
+        if per_sentence:
+            data["status"] = self.scored_sentences.status.tolist()
+            data["per_sentence"] = list(numbered_from_1(self.per_sentence()))
+        return data
 
     def to_json(self, *, per_sentence: bool = False, indent: int | None = 1) -> str:
         """JSON at full precision; ``null`` stands for 0/0."""
@@ -297,7 +317,7 @@ class Scores(Sequence[Result]):
         return "\n\n".join(map(str, self.tables()))
 
     def __repr__(self) -> str:
-        return f"<Scores of {', '.join(f'{result.label}/{result.metric}' for result in self)}>"
+        return cut(f"<Scores of {', '.join(f'{result.label}/{result.metric}' for result in self)}>")
 
     def _repr_html_(self) -> str:
         return "".join(table.as_html() for table in self.tables())
@@ -309,7 +329,7 @@ class Scores(Sequence[Result]):
 
     def to_frame(self) -> Any:
         """All rates as a pandas data frame: system, metric, length, sentences, rate, value."""
-        return optional_library("pandas", "a data frame").DataFrame(tidy_table(self).to_records())
+        return tidy_table(self).to_frame()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the results with their rows to a file, compact and without pickle; :meth:`load` reads it."""
@@ -351,32 +371,6 @@ RESULT_SCHEMA = "treegauge.result/2"
 SCORES_SCHEMA = "treegauge.scores/2"
 
 
-def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, Any]:
-    """A result as plain data."""
-    data: dict[str, Any] = {
-        "schema": RESULT_SCHEMA,
-        "system": result.system,
-        **({"run": result.run} if result.run else {}),
-        "metric": result.metric,
-        "headline": result.headline,
-        **_part_to_dict(result.total),
-        "skipped": result.skipped,
-        "cutoff": {"length": result.short.length, **_part_to_dict(result.short)},
-        "evalb": None if result.evalb is None else result.evalb.to_dict(),
-        "notes": [{**note._asdict(), "sentence": note.sentence + 1 if note.sentence >= 0 else None} for note in result.notes],
-        "signature": result.signature.to_dict(),
-        "inputs": None if result.inputs is None else result.inputs._asdict(),
-    }
-    if result.confidence is not None:
-        data["confidence"] = result.confidence._asdict()
-    if result.breakdowns:
-        data["breakdowns"] = {name: counted.table.to_records() for name, counted in result.breakdowns.items()}
-    if per_sentence:
-        data["status"] = result.scored_sentences.status.tolist()
-        data["per_sentence"] = list(numbered_from_1(result.per_sentence()))
-    return data
-
-
 def numbered_from_1(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Records of sentences as they are written to files, where the first sentence has number 1."""
     return ({**record, "sentence": record["sentence"] + 1} for record in records)
@@ -399,21 +393,13 @@ def _columns(result: Result) -> dict[str, Any]:
     return columns
 
 
-def optional_library(name: str, purpose: str) -> Any:
-    """An optional library that was asked for; a UsageError if it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise UsageError(f"{purpose} needs {name}: pip install {name}") from None
-
-
 def shown_rate(name: str, rate: float) -> float:
     """A rate as it is shown: a share as a percentage, an average of counts unchanged."""
     return rate if name.startswith("average_") else 100 * rate
 
 
 class RateLayout(NamedTuple):
-    """The rates that a table shows (all, if none is named), as percentages or fractions, and with so many digits."""
+    """The rates that a table shows (all, if none is named), as percentages or fractions, and the number of digits."""
 
     names: Sequence[tuple[str, str]] = ()
     percent: bool = True
@@ -432,7 +418,7 @@ def tables_of(results: Sequence[Result], layout: RateLayout = EVERY_RATE) -> lis
     for metric in dict.fromkeys(result.metric for result in results):
         group = [result for result in results if result.metric == metric]
         runs = runs_by_system(group)
-        totals, shorts = ([[part(run) for run in of] for of in runs.values()] for part in (_total, _short))
+        totals, shorts = [[run.total for run in of] for of in runs.values()], [[run.short for run in of] for of in runs.values()]
         has_short = any(result.short.sentences < result.total.sentences for result in group)
         limit = f"length <= {group[0].short.length}"
         if len(runs) == 1:
@@ -452,14 +438,6 @@ def runs_by_system(results: Sequence[Result]) -> dict[str, list[Result]]:
     for result in results:
         runs.setdefault(result.system, []).append(result)
     return runs
-
-
-def _total(result: Result) -> Part:
-    return result.total
-
-
-def _short(result: Result) -> Part:
-    return result.short
 
 
 def _table(
@@ -504,7 +482,8 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
         if result.skipped:
             yield f"{who}Sentences left out: {result.skipped}."
         if result.signature.on_mismatch == "edit":
-            yield f"{who}{_edited_note(result)}"
+            sentences = number_of(result.total.sentences, "sentence")
+            yield f"{who}Words aligned by edit distance in {result.edited:,} of {sentences}."
         yield from (f"{who}Warning: {note.text}." for note in result.notes if note.kind in REMARKS)
         if result.evalb is not None and not (result.run and not result.evalb.dropped):
             yield f"{who}{result.evalb}"
@@ -525,11 +504,6 @@ def _rate_cells(runs: Sequence[Part], name: str, layout: RateLayout) -> list[Cel
         return [value]
     low, high = map(shown, runs[0].intervals.get(name, (math.nan, math.nan)))
     return [value, "–" if math.isnan(low) else f"[{low:.{layout.digits}f}, {high:.{layout.digits}f}]"]
-
-
-def _edited_note(result: Result) -> str:
-    sentences = number_of(result.total.sentences, "sentence")
-    return f"Words aligned by edit distance in {result.edited:,} of {sentences}."
 
 
 def tidy_table(results: Sequence[Result]) -> Table:

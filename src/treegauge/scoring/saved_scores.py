@@ -35,7 +35,6 @@ from treegauge.scoring.result import (
     Part,
     Result,
     Sentences,
-    result_to_dict,
 )
 from treegauge.scoring.signature import Signature
 
@@ -43,7 +42,7 @@ SCORE_FILE_SCHEMA = "treegauge.score-file/1"
 _DOCUMENT = "scores.json"
 _ADVICE = "Score the parses again, and save the scores."
 _PLAIN_BYTES, _MOST_RATIO = 1 << 28, 300
-"""A file that unpacks to more than the first, and to more than so many times its size, is refused."""
+"""A file that unpacks to more than the first, and to more than that many times its size, is refused."""
 
 
 def save_scores(results: Sequence[Result], path: str) -> None:
@@ -54,7 +53,7 @@ def save_scores(results: Sequence[Result], path: str) -> None:
         of_result = list(result.scored_sentences.places)
         number = places.index(of_result) if of_result in places else len(places)
         places += [of_result] if number == len(places) else []
-        documents.append({**result_to_dict(result), "places": number})
+        documents.append({**result.to_dict(), "places": number})
     document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": places}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
@@ -92,21 +91,17 @@ def _with_prefix(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArra
 
 def integers_to_arrays(array: Rows) -> dict[str, NDArray[Any]]:
     """An array of unbounded integers, or of counts by size, as four arrays of numbers."""
-    cells = [_integers(cell) for cell in array.ravel().tolist()]
-    integers = [integer for cell in cells for integer in cell]
+    cells: list[int | BySize] = array.ravel().tolist()
+    integers = [integer for cell in cells for integer in ((cell,) if isinstance(cell, int) else cell.counts)]
     sizes = [(integer.bit_length() + 7) // 8 for integer in integers]
     content = b"".join(integer.to_bytes(size, "little") for integer, size in zip(integers, sizes, strict=True))
     return {
         "shape": np.array(array.shape, dtype=np.int64),
         # -1 tells a single number from counts by size that have one size.
-        "cells": np.array([-1 if isinstance(cell, int) else len(cell.counts) for cell in array.ravel().tolist()], np.int32),
+        "cells": np.array([-1 if isinstance(cell, int) else len(cell.counts) for cell in cells], np.int32),
         "sizes": np.array(sizes, dtype=np.int32),
         "bytes": np.frombuffer(content, dtype=np.uint8),
     }
-
-
-def _integers(cell: int | BySize) -> Sequence[int]:
-    return (cell,) if isinstance(cell, int) else cell.counts
 
 
 def load_scores(path: str) -> list[Result]:
@@ -204,7 +199,7 @@ def results_from_json(text: str) -> list[Result]:
 
 
 def result_from_dict(data: Mapping[str, Any]) -> Result:
-    """The result that :func:`result_to_dict` gave as plain data."""
+    """The result that :meth:`Result.to_dict` gave as plain data."""
     cutoff, inputs, evalb = data["cutoff"], data["inputs"], data["evalb"]
     columns = tuple(data["counts"])
     return Result(

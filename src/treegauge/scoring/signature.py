@@ -15,6 +15,7 @@ from typing import Any, cast
 from treegauge.errors import FormatError
 from treegauge.presets import Preset, load_preset, preset_names
 from treegauge.presets.treebanks import TREEBANKS
+from treegauge.tables import cut
 
 _TEXTS = frozenset({"preset", "on_mismatch", "match_words", "on_error", "gold", "test", "version"})
 
@@ -46,6 +47,9 @@ class Signature:
     test: str = ""
     seed: int | None = None
     version: str = field(default="")
+
+    def __repr__(self) -> str:
+        return cut(f"<Signature {self}>")
 
     def __post_init__(self) -> None:
         # The folder of a preset's file, and the settings of the file that were ignored, do not affect the score.
@@ -181,6 +185,6 @@ def _decode(encoded: str) -> Any:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True

@@ -9,61 +9,42 @@ Everything is computed from the rows of a metric, so every test is available for
 
 from __future__ import annotations
 
-from treegauge.significance.bootstrap_intervals import (
-    Bootstrap,
-    Interval,
-    bca_interval,
-    bootstrap,
-    percentile_interval,
-    with_confidence,
-)
-from treegauge.significance.classical import (
-    Binomial,
-    Cells,
-    McNemar,
-    PairedT,
-    RealTest,
-    SignTest,
-    binomial,
-    holm,
-    mcnemar,
-    paired_t,
-    real_test,
-    real_test_at,
-    real_test_m1,
-    sign_test,
-)
-from treegauge.significance.comparison import Comparison
-from treegauge.significance.paired_comparison import compare, compare_scores
-from treegauge.significance.resampling import PairedColumns, RandomisationResult, randomisation
-from treegauge.significance.score_table import CompareOptions
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Binomial",
-    "Bootstrap",
-    "Cells",
-    "CompareOptions",
-    "Comparison",
-    "Interval",
-    "McNemar",
-    "PairedColumns",
-    "PairedT",
-    "RandomisationResult",
-    "RealTest",
-    "SignTest",
-    "bca_interval",
-    "binomial",
-    "bootstrap",
-    "compare",
-    "compare_scores",
-    "holm",
-    "mcnemar",
-    "paired_t",
-    "percentile_interval",
-    "randomisation",
-    "real_test",
-    "real_test_at",
-    "real_test_m1",
-    "sign_test",
-    "with_confidence",
-]
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.significance.bootstrap_intervals import (
+        Bootstrap as Bootstrap,
+        Interval as Interval,
+        bca_interval as bca_interval,
+        bootstrap as bootstrap,
+        percentile_interval as percentile_interval,
+        with_confidence as with_confidence,
+    )
+    from treegauge.significance.classical import (
+        Binomial as Binomial,
+        Cells as Cells,
+        McNemar as McNemar,
+        PairedT as PairedT,
+        RealTest as RealTest,
+        SignTest as SignTest,
+        binomial as binomial,
+        holm as holm,
+        mcnemar as mcnemar,
+        paired_t as paired_t,
+        real_test as real_test,
+        real_test_at as real_test_at,
+        real_test_m1 as real_test_m1,
+        sign_test as sign_test,
+    )
+    from treegauge.significance.comparison import Comparison as Comparison
+    from treegauge.significance.paired_comparison import compare as compare, compare_scores as compare_scores
+    from treegauge.significance.resampling import (
+        PairedColumns as PairedColumns,
+        RandomisationResult as RandomisationResult,
+        randomisation as randomisation,
+    )
+    from treegauge.significance.score_table import CompareOptions as CompareOptions
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple, overload
@@ -17,7 +17,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError, checked
 from treegauge.scoring.inputs import no_progress
 from treegauge.scoring.result import IntervalOptions, Part, Result, Scores
 from treegauge.significance.resampling import (
@@ -52,10 +52,10 @@ class Bootstrap:
     Intervals and effect sizes are available for the ``chosen`` rates.
     """
 
-    paired: PairedColumns
-    samples: tuple[Floats, ...]
+    paired: PairedColumns = field(repr=False)
+    samples: tuple[Floats, ...] = field(repr=False)
     seed: int
-    chosen: tuple[Name, ...]
+    chosen: tuple[Name, ...] = field(repr=False)
 
     @cached_property
     def _leave_one_out(self) -> tuple[Floats, ...]:
@@ -238,6 +238,7 @@ def with_confidence(
 def with_confidence(
     scored: Iterable[Result], *, level: float = ..., rounds: int = ..., seed: int = ..., method: str = ..., progress: Progress = ...
 ) -> Scores: ...
+@checked()
 def with_confidence(
     scored: Result | Iterable[Result],
     *,

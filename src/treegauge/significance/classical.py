@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError, UsageError
 
+ALPHA = 0.05
+"""The significance level at which one system is better than another."""
 _MOST_EXACT = 10_000
 """Up to this number of tosses, binomial coefficients are summed as integers."""
 _MOST_TERMS = 100_000
@@ -330,34 +332,24 @@ def sign_test(a: SentenceValues, b: SentenceValues) -> SignTest:
     >>> sign_test([0.5, 0.5, 0.5, 1.0], [0.6, 0.7, 0.8, 1.0])
     SignTest(wins=3, losses=0, ties=1, p=0.25)
     """
-    return sign_counts(a, b).test()
+    return sign_test_of(sign_counts(a, b))
 
 
-class SignCounts(NamedTuple):
-    """The numbers of sentences that B wins, that A wins and that tie; :meth:`plus` adds those of more sentences."""
-
-    wins: int = 0
-    losses: int = 0
-    ties: int = 0
-
-    def plus(self, other: SignCounts) -> SignCounts:
-        """The counts of both together."""
-        return SignCounts(self.wins + other.wins, self.losses + other.losses, self.ties + other.ties)
-
-    def test(self) -> SignTest:
-        """The sign test on these counts."""
-        return SignTest(*self, fair_coin(self.losses, self.wins))
+def sign_test_of(counts: NDArray[np.int64]) -> SignTest:
+    """The sign test, given the numbers of :func:`sign_counts`, or their sum over blocks of sentences."""
+    wins, losses, ties = map(int, counts)
+    return SignTest(wins, losses, ties, fair_coin(losses, wins))
 
 
-def sign_counts(a: SentenceValues, b: SentenceValues) -> SignCounts:
-    """The counts of the sign test, see :func:`sign_test`."""
+def sign_counts(a: SentenceValues, b: SentenceValues) -> NDArray[np.int64]:
+    """The numbers of sentences that B wins, that A wins and that tie, see :func:`sign_test`."""
     first, second = _arrays(a, b)
     difference = np.where(np.isnan(second), 0.0, second) - np.where(np.isnan(first), 0.0, first)
     only_a, only_b = np.isnan(second) & ~np.isnan(first), np.isnan(first) & ~np.isnan(second)
     neither = np.isnan(first) & np.isnan(second)
     wins = int((((difference > _TIE) & ~only_a) | only_b).sum())
     losses = int((((difference < -_TIE) & ~only_b) | only_a).sum())
-    return SignCounts(wins, losses, len(first) - wins - losses - int(neither.sum()))
+    return np.array([wins, losses, len(first) - wins - losses - int(neither.sum())], dtype=np.int64)
 
 
 class PairedT(NamedTuple):

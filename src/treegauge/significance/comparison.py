@@ -14,15 +14,12 @@ from typing import Any, NamedTuple
 
 from treegauge.errors import UsageError
 from treegauge.scoring.paper_table import rate_name
-from treegauge.scoring.result import optional_library
 from treegauge.significance.bootstrap_intervals import Interval
-from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest, SignTest
+from treegauge.significance.classical import ALPHA, Binomial, Cells, McNemar, RealTest, SignTest
+from treegauge.significance.power import Power
 from treegauge.significance.resampling import Name
 from treegauge.significance.runs import RunsTest
-from treegauge.tables import Table, number_of, plain, render
-
-ALPHA = 0.05
-"""The significance level at which one system is better than another."""
+from treegauge.tables import Table, concise, cut, number_of, plain, render
 
 _SHORT_SIGNATURE = ("compare", "metrics", "preset", "sentences", "rounds", "seed", "clusters", "version")
 
@@ -47,6 +44,13 @@ class Rate:
         return stdev(self.runs) if len(self.runs) > 1 else None
 
 
+class Equivalence(NamedTuple):
+    """The p, corrected for the number of pairs (Holm), of two one-sided tests that a difference is within ± the margin."""
+
+    margin: float
+    p: float
+
+
 @dataclass(frozen=True)
 class Difference:
     """B's rate minus A's, with its interval and tests.
@@ -54,6 +58,7 @@ class Difference:
     ``p`` is the p-value of the randomisation test, ``p_holm`` the same corrected for the number of pairs; ``effect`` is the
     difference in standard deviations of a sentence; ``sign`` counts the sentences that each system wins. If ``lower_is_better``,
     the lower rate wins. If a system has several runs, the rates are means over runs, and interval and p are those of ``runs``.
+    ``equivalence`` and ``power`` are there if they are asked for.
     """
 
     name: Name
@@ -66,6 +71,8 @@ class Difference:
     sign: SignTest
     lower_is_better: bool = False
     runs: RunsTest | None = None
+    equivalence: Equivalence | None = None
+    power: Power | None = None
 
     @property
     def value(self) -> float:
@@ -90,16 +97,19 @@ class Difference:
         return replace(self, a=self.b, b=self.a, interval=interval, effect=-self.effect, sign=sign)
 
 
+@concise
 class RateOutcome(NamedTuple):
     """The difference of a rate between two systems: second minus first, its interval and p, and the better system's name.
 
-    ``winner`` is None if no difference is shown at the level .05.
+    ``winner`` is None if no difference is shown at the level .05. ``power`` and ``equivalence`` are there if they are asked for.
     """
 
     difference: float
     interval: Interval
     p: float
     winner: str | None
+    power: Power | None = None
+    equivalence: Equivalence | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +161,7 @@ class Group:
     """A comparison on some of the data: all sentences, sentences of some length, or brackets of one structure.
 
     ``items``, ``measures`` and ``crossing_errors`` (the numbers of sentences with 0, 1, 2 ... of them) are Hogenhout & Matsumoto's,
-    by system.
+    by system. ``plans`` has, for one system, the power to find a difference from an imagined one, by rate and correlation.
     """
 
     kind: str
@@ -165,6 +175,7 @@ class Group:
     pairs: tuple[PairOfSystems, ...]
     warnings: tuple[str, ...] = ()
     documents: Documents | None = None
+    plans: Mapping[Name, Mapping[float, Power]] = field(default_factory=dict[Name, Mapping[float, Power]])
 
     def pair(self, a: str, b: str) -> PairOfSystems:
         """The comparison of two systems, in the order in which they were given."""
@@ -207,9 +218,9 @@ class Comparison:
     @property
     def usual_tables(self) -> list[Table]:
         """The tables that are shown unless others are named: the gains of the better system, and what was asked for."""
-        asked = ("length", "structure", "items", "comparative", "measures", "crossing", "brackets")
+        asked = ("length", "structure", "items", "comparative", "measures", "crossing", "brackets", "equivalence", "power")
         runs, matrix = ("runs",) if self.overall.has_runs else (), ("matrix",) if len(self.systems) > 2 else ()
-        return self.tables("answer", *runs, *matrix, *asked)
+        return self.tables("answer" if self.overall.pairs else "rates", *runs, *matrix, *asked)
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -226,11 +237,12 @@ class Comparison:
             )
         (pair,) = self.overall.pairs
         found = pair.of(rate)
-        return RateOutcome(found.value, found.interval, found.p, (None, pair.b, pair.a)[found.winner])
+        winner = (None, pair.b, pair.a)[found.winner]
+        return RateOutcome(found.value, found.interval, found.p, winner, found.power, found.equivalence)
 
     def to_frame(self) -> Any:
         """All differences as a pandas data frame, a row for each group, pair and rate."""
-        return optional_library("pandas", "a data frame").DataFrame(self.tables("tidy")[0].to_records())
+        return self.tables("tidy")[0].to_frame()
 
     def to_latex(self, *rates: str, digits: int = 2) -> str:
         """The table of a paper: a row a system, the best in bold, a dagger where a system is not significantly worse."""
@@ -239,7 +251,7 @@ class Comparison:
         return render(paper_table(self, rates), "latex", digits=digits)
 
     def __str__(self) -> str:
-        return "\n\n".join(["\n".join(self.answer), *map(str, self.usual_tables), self.short_signature])
+        return "\n\n".join([*(["\n".join(self.answer)] if self.answer else []), *map(str, self.usual_tables), self.short_signature])
 
     @property
     def short_signature(self) -> str:
@@ -249,7 +261,8 @@ class Comparison:
         return "|".join([*kept, *(word for word in words if word.startswith("on_mismatch:") and not word.endswith(":align"))])
 
     def __repr__(self) -> str:
-        return f"<Comparison of {', '.join(self.systems)}: {number_of(self.groups[0].sentences, 'sentence')}, {self.rounds} rounds>"
+        sentences = number_of(self.groups[0].sentences, "sentence")
+        return cut(f"<Comparison of {', '.join(self.systems)}: {sentences}, {self.rounds} rounds>")
 
     def _repr_html_(self) -> str:
         sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.answer)
@@ -280,6 +293,7 @@ class Comparison:
 
 
 def _group_dict(group: Group) -> dict[str, Any]:
+    plans = ((name, [{"correlation": r, **power._asdict()} for r, power in of.items()]) for name, of in group.plans.items())
     return {
         "kind": group.kind,
         "title": group.title,
@@ -296,6 +310,7 @@ def _group_dict(group: Group) -> dict[str, Any]:
         "pairs": [_pair_dict(pair) for pair in group.pairs],
         "warnings": list(group.warnings),
         **({} if group.documents is None else {"documents": plain(group.documents._asdict())}),
+        **({"plans": _by_metric(plans)} if group.plans else {}),
     }
 
 
@@ -318,23 +333,16 @@ def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
                 "effect_size": difference.effect,
                 "error_reduction": difference.error_reduction,
                 "sign_test": difference.sign._asdict(),
-                **({} if difference.runs is None else {"runs": _runs_dict(difference.runs)}),
+                **_optional_tests(difference),
             },
         )
         for difference in pair.differences
     )
-    tests = pair.brackets
-    brackets = (
-        None
-        if tests is None
-        else {
-            **tests.cells._asdict(),
-            "binomial": tests.binomial._asdict(),
-            "mcnemar": tests.mcnemar._asdict(),
-            "real_test": tests.real_test._asdict(),
-            "warnings": list(tests.warnings),
-        }
-    )
+    brackets: dict[str, Any] | None = None
+    if (tests := pair.brackets) is not None:
+        parts = {"binomial": tests.binomial, "mcnemar": tests.mcnemar, "real_test": tests.real_test}
+        of_parts = {name: part._asdict() for name, part in parts.items()}
+        brackets = {**tests.cells._asdict(), **of_parts, "warnings": tests.warnings}
     return {
         "a": pair.a,
         "b": pair.b,
@@ -344,13 +352,14 @@ def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
     }
 
 
-def _runs_dict(test: RunsTest) -> dict[str, Any]:
-    return {
-        "df": test.df,
-        "share_of_runs": test.share_of_runs,
-        "permutation": test.permutation._asdict(),
-        "opposite": test.opposite,
-    }
+def _optional_tests(difference: Difference) -> dict[str, Any]:
+    """The test of runs, of equivalence and the power, those that there are; interval and p of runs stand beside them."""
+    tests = {"runs": difference.runs, "equivalence": difference.equivalence, "power": difference.power}
+    found: dict[str, dict[str, Any]] = {name: test._asdict() for name, test in tests.items() if test is not None}
+    if difference.runs is not None:
+        found["runs"] |= {"permutation": difference.runs.permutation._asdict()}
+        del found["runs"]["interval"], found["runs"]["p"]
+    return found
 
 
 def _interval(interval: Interval) -> dict[str, Any]:

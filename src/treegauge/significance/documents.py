@@ -31,7 +31,11 @@ def documents_of(clusters: Clusters, places: Sequence[str]) -> Int64:
     elif clusters == "by-file":
         labels = [_file_and_line(place)[0] for place in places]
     elif isinstance(clusters, str) and clusters.startswith("comment:"):
-        labels = list(_by_comment(re.compile(clusters.removeprefix("comment:")), places))
+        try:
+            pattern = re.compile(clusters.removeprefix("comment:"))
+        except (re.error, OverflowError, RecursionError) as error:
+            raise UsageError(f"clusters: {clusters!r} is not a regular expression: {error}") from None
+        labels = list(_by_comment(pattern, places))
     else:
         labels = _by_table(os.fspath(clusters), len(places))
     if len(labels) != len(places):
@@ -77,6 +81,8 @@ def _by_table(path: str, sentences: int) -> list[object]:
         first, last = (whole_number(word.strip()) or 0 for word in words[-2:]) if len(words) > 2 else (0, 0)
         if not 0 < first <= last <= sentences:
             raise FormatError(f"not a document of {sentences} sentences: name, first and last, from 1", path=path, line=number)
+        if any(found[first - 1 : last]):
+            raise FormatError("a sentence of this document is in another one, too", path=path, line=number)
         found[first - 1 : last] = [number] * (last - first + 1)
     if None in found:
         raise UsageError(f"{path}: sentence {found.index(None) + 1} is in no document")

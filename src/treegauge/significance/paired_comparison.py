@@ -20,7 +20,7 @@ from treegauge import __version__, io
 from treegauge.alignment.notes import MISSED
 from treegauge.alignment.pairing import Pair
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError, checked
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements
@@ -31,7 +31,6 @@ from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of
 from treegauge.scoring.paper_table import choose_rates
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
-from treegauge.significance.documents import Clusters
 from treegauge.significance.resampling import PairedColumns, Progress
 from treegauge.significance.score_table import CompareOptions, GroupTests, ScoreTable
 from treegauge.tables import number_of
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 BY_STRUCTURE = ("recall_hard", "precision_hard")
 
 
+@checked(CompareOptions, ReadOptions)
 def compare(
     gold: TreebankLike,
     systems: Mapping[str, TreebankLike] | Sequence[TreebankLike],
@@ -59,7 +59,9 @@ def compare(
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
-    The options can be given by their names, too: ``compare(gold, systems, metric="parseval", rounds=2000, clusters="by-file")``.
+    The options can be given by their names, too: ``compare(gold, systems, metric="parseval", rounds=2000, clusters="by-file")``,
+    and so can those for reading, such as ``encoding="latin-1"``. With ``power=True`` and a difference to ``assume``, one system is
+    enough.
 
     ``systems`` are trees by name; in a list, they are named by their files, or "system 1", "system 2" ... Trees may have any form:
     paths, Treebanks, bracketed text, iterables of trees; ``reading`` has the options for reading files. ``judgements`` are a
@@ -74,36 +76,35 @@ def compare(
     >>> round(comparison["recall"].difference, 2), comparison["recall"].p
     (0.25, 0.0625)
     """
-    options = _with_settings(_check_options(options), metric, settings)
+    if not isinstance(cast("object", options), CompareOptions | None):  # a second system
+        raise UsageError(
+            "compare takes all systems together, as in compare(gold, [a, b]) or compare(gold, {'mine': a, 'other': b})"
+        )
+    options, reading = with_settings(options or CompareOptions(), reading, metric, settings)
     systems = systems_by_name(gold, systems)
-    if len(systems) < 2:
-        raise UsageError("a comparison needs at least two systems, by name or in a list")
+    if len(systems) < 2 and not options.power:
+        raise UsageError("a comparison needs at least two systems, by name or in a list; one is enough for power=True, assume=0.5")
     scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
     warn_of({result.label: (*result.remarks, *_is_gold(result)) for result in scores}, strict=strict)
     return compare_scores(scores, options, progress=progress, engine=engine)
 
 
-def _check_options(options: object) -> CompareOptions:
-    """The options of a comparison; a second system passed in their place is refused."""
-    if options is not None and not isinstance(options, CompareOptions):
-        raise UsageError(
-            "compare takes all systems together, as in compare(gold, [a, b]) or compare(gold, {'mine': a, 'other': b})"
-        )
-    return options or CompareOptions()
-
-
-def _with_settings(options: CompareOptions, metric: str | Sequence[str], settings: Mapping[str, Any]) -> CompareOptions:
-    """The options with those given by name; a name that is none of them is an error that lists them."""
-    known = [field.name for field in fields(CompareOptions)]
-    for name in settings:
-        if name not in known:
-            raise UnknownName("option of compare", name, ["metric", *known])
+def with_settings(
+    options: CompareOptions, reading: ReadOptions, metric: str | Sequence[str], given: Mapping[str, Any]
+) -> tuple[CompareOptions, ReadOptions]:
+    """The options of comparing and of reading, with those given by name."""
+    known = {field.name for field in fields(CompareOptions)}
+    settings = {name: value for name, value in given.items() if name in known}
+    reading = replace(reading, **{name: value for name, value in given.items() if name not in known})
     given = {"metrics": metric} if metric else {}
     lists = {"metrics", "rates", "lengths", "structure"}
     words = {
         name: (value,) if isinstance(value, str) else tuple(value) for name, value in {**settings, **given}.items() if name in lists
     }
-    return replace(options, **{**settings, **words})
+    chosen = replace(options, **{**settings, **words})
+    if not all(length > 0 for length in chosen.lengths):
+        raise UsageError(f"lengths must be positive whole numbers, not {chosen.lengths}")
+    return chosen, reading
 
 
 def systems_by_name(gold: TreebankLike, systems: Mapping[str, TreebankLike] | Sequence[TreebankLike]) -> Mapping[str, TreebankLike]:
@@ -197,10 +198,15 @@ def compare_scores(
     """
     options = options or CompareOptions()
     table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch, options.clusters)
+    if options.power and len(table.systems) == 1 and (options.assume is None or len(table.members) > 1):
+        raise UsageError(
+            "the power to find a difference from one system needs that difference, assume=0.5, and one run of the system"
+        )
     rounds = _Rounds(progress, options.rounds, options.passes(len(table.systems)))
     groups = tuple(_groups(table, options, GroupTests(table, options, rounds.add, engine)))
     rounds.finish()
     first = table.results(table.compared[0])
+    of_gold = (f"{result.label}: {remark}" for result in first for remark in _is_gold(result))
     return Comparison(
         systems=tuple(table.systems),
         groups=groups,
@@ -209,7 +215,7 @@ def compare_scores(
         level=options.level,
         signature=_signature(table, options),
         signatures={label: {name: table.signature(name, label) for name in table.compared} for label in table.members},
-        warnings=(*_gold_warnings(first), *_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
+        warnings=(*of_gold, *_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
         dropped_by_evalb={result.label: result.dropped_by_evalb for result in scores if result.evalb is not None},
     )
 
@@ -239,10 +245,6 @@ class _Rounds:
 def _is_gold(result: Result) -> Sequence[str]:
     """A remark if a system that is compared has the gold trees themselves."""
     return ("its trees are the gold trees",) if result.signature.gold == result.signature.test else ()
-
-
-def _gold_warnings(results: Sequence[Result]) -> list[str]:
-    return [f"{result.label}: {remark}" for result in results for remark in _is_gold(result)]
 
 
 def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
@@ -284,11 +286,12 @@ def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
 
 def _signature(table: ScoreTable, options: CompareOptions) -> str:
     """One line with the settings of the comparison."""
-    first = {name: table.results(name)[0].signature for name in table.compared}
-    signature = first[table.compared[0]]
+    results = table.results(table.compared[0])
+    signature, clusters = results[0].signature, options.clusters
+    presets = dict.fromkeys(table.results(name)[0].signature.preset.name for name in table.compared)
     parts: list[tuple[str, Any]] = [
         ("metrics", ",".join(table.compared)),
-        ("preset", ",".join(dict.fromkeys(of_metric.preset.name for of_metric in first.values()))),
+        ("preset", ",".join(presets)),
         ("on_mismatch", signature.on_mismatch),
         ("sentences", len(table.sentences)),
         ("rounds", options.rounds),
@@ -296,21 +299,14 @@ def _signature(table: ScoreTable, options: CompareOptions) -> str:
         ("level", f"{options.level:g}"),
         ("interval", options.interval),
         ("gold", signature.gold),
-        *(() if options.clusters is None else (("clusters", _clusters_name(options.clusters)),)),
-        *((system, ",".join(of_runs)) for system, of_runs in _test_hashes(table).items()),
+        *(() if clusters is None else [("clusters", os.fspath(clusters) if isinstance(clusters, str | os.PathLike) else "given")]),
+        *(
+            (system, ",".join(results[run].signature.test for run in runs))
+            for system, runs in zip(table.systems, table.runs, strict=True)
+        ),
         ("version", __version__),
     ]
     return "|".join(["compare", *(f"{key}:{value}" for key, value in parts)])
-
-
-def _clusters_name(clusters: Clusters) -> str:
-    return os.fspath(clusters) if isinstance(clusters, str | os.PathLike) else "given"
-
-
-def _test_hashes(table: ScoreTable) -> dict[str, list[str]]:
-    """The hashes of the test trees of each system, one for each of its runs."""
-    results = table.results(table.compared[0])
-    return {system: [results[run].signature.test for run in runs] for system, runs in zip(table.systems, table.runs, strict=True)}
 
 
 def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> Iterator[Group]:

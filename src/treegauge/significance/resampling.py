@@ -18,7 +18,7 @@ need not be independent; the statistic is the difference of the rates over the c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,9 +176,9 @@ class PairedColumns:
     0.667
     """
 
-    names: tuple[Name, ...]
-    columns: tuple[Floats, ...]
-    rates_of: Callable[[Floats], Floats]
+    names: tuple[Name, ...] = field(repr=False)
+    columns: tuple[Floats, ...] = field(repr=False)
+    rates_of: Callable[[Floats], Floats] = field(repr=False)
     exact: bool
 
     @classmethod
@@ -238,6 +238,19 @@ class PairedColumns:
     def take(self, sentences: NDArray[np.int64]) -> PairedColumns:
         """Some of the sentences."""
         return PairedColumns(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
+
+    def swapped_alone(self, a: int, b: int, rates: Sequence[int]) -> Floats:
+        """For each sentence and some rates, half of what B's rate minus A's loses if they swap their parses of it, times sentences.
+
+        The means are the differences, but for the curvature of the rates.
+        """
+        total_a, total_b = self.total(a), self.total(b)
+        difference = (self.rates_of(total_b) - self.rates_of(total_a))[:, list(rates)]
+        found: list[Floats] = []
+        for first in range(0, max(len(self), 1), _SENTENCES):
+            moved = self.columns[b][first : first + _SENTENCES] - self.columns[a][first : first + _SENTENCES]
+            found.append((self.rates_of(total_b - moved) - self.rates_of(total_a + moved))[:, list(rates)])
+        return len(self) / 2 * (difference - np.concatenate(found))
 
     def leave_one_out(self, system: int, rates: Sequence[int]) -> Floats:
         """Some of the rates of one system, given by their positions, without each of the sentences in turn.
@@ -337,9 +350,9 @@ class RandomisationResult:
     ``exact``: all 2^n swaps were enumerated; otherwise there were ``rounds`` random ones.
     """
 
-    names: tuple[Name, ...]
-    difference: Floats
-    p: Floats
+    names: tuple[Name, ...] = field(repr=False)
+    difference: Floats = field(repr=False)
+    p: Floats = field(repr=False)
     rounds: int
     exact: bool
     seed: int

@@ -34,14 +34,42 @@ METHOD = "runs"
 
 
 class Components(NamedTuple):
-    """The variance of a mean over runs, or of a difference of two, its degrees of freedom, and the part that is due to runs.
+    """The parts of the variance of a mean over runs, or of a difference of two.
 
-    Undefined (nan) where nothing is known of the variation between runs.
+    ``runs`` is w s² and ``shared`` S of the module's docstring, ``of_units`` V and ``interaction`` w I; ``free`` are the degrees of
+    freedom of s², ``units`` the number of sentences or documents.
     """
 
-    variance: float
-    df: float
-    of_runs: float
+    runs: float
+    shared: float
+    of_units: float
+    interaction: float
+    free: int
+    units: float
+
+    @property
+    def variance(self) -> float:
+        """The variance; undefined (nan) if there is one sentence."""
+        return self.runs + self.shared
+
+    @property
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom."""
+        if not self.free:
+            return self.units - 1.0
+        below = self.runs**2 / self.free + self.shared * self.of_units / max(self.units - 1, 1)
+        return self.variance**2 / below if below else float(self.free)
+
+    @property
+    def of_runs(self) -> float:
+        """The part of the variance that is due to runs, and does not shrink with more sentences."""
+        return max(0.0, self.runs - self.interaction)
+
+    def on(self, times: float) -> Components:
+        """The parts on a test set that is so many times as large."""
+        runs = self.of_runs + min(self.runs, self.interaction) / times
+        shared, of_units, interaction = (part / times for part in (self.shared, self.of_units, self.interaction))
+        return Components(runs, shared, of_units, interaction, self.free, self.units * times)
 
     def interval(self, value: float, level: float) -> Interval:
         """The interval of Student's t around the value."""
@@ -57,6 +85,14 @@ class Components(NamedTuple):
         if abs(difference) <= _TIE or not self.variance:
             return float(abs(difference) <= _TIE)
         return student(difference / math.sqrt(self.variance), self.df)
+
+    def equivalence(self, difference: float, margin: float) -> float:
+        """The p of two one-sided tests that the difference is within the margin."""
+        room = margin - abs(difference)
+        if math.isnan(room) or not self.variance > 0:
+            return math.nan if math.isnan(room + self.variance) else float(room <= 0)
+        two_sided = student(room / math.sqrt(self.variance), self.df)
+        return two_sided / 2 if room > 0 else 1 - two_sided / 2
 
 
 def components(values: Sequence[Floats], contributions: Sequence[Floats]) -> Components:
@@ -76,15 +112,12 @@ def components(values: Sequence[Floats], contributions: Sequence[Floats]) -> Com
     of_units = scale * float(((means[-1] - means[0] if len(means) > 1 else means[0]) ** 2).sum())
     free = sum(len(of_system) - 1 for of_system in values)
     if not free:
-        return Components(of_units, units - 1.0, 0.0)
+        return Components(0.0, of_units, of_units, 0.0, 0, units)
     weight = sum(1 / len(of_system) for of_system in values)
     between = sum(float(((runs - runs.mean()) ** 2).sum()) for runs in values) / free
     interaction = scale * sum(float(((of - mean) ** 2).sum()) for of, mean in zip(centred, means, strict=True)) / free
-    runs, shared = weight * between, max(0.0, of_units - weight * interaction)
-    variance = runs + shared
-    below = runs**2 / free + shared * of_units / max(units - 1, 1)
-    of_runs = min(variance, weight * max(0.0, between - interaction))
-    return Components(variance, variance**2 / below if below else float(free), of_runs)
+    shared = max(0.0, of_units - weight * interaction)
+    return Components(weight * between, shared, of_units, weight * interaction, free, units)
 
 
 class Permutation(NamedTuple):
@@ -150,15 +183,18 @@ class RunTests:
         """The rates of the runs of a system."""
         return self._rates[system][:, self._names.index(name)]
 
+    def _difference(self, a: int, b: int, name: Name) -> float:
+        return float(self.values(b, name).mean() - self.values(a, name).mean())
+
     def interval(self, system: int, name: Name, level: float) -> Interval:
         """The interval of a system's mean."""
-        return self._components((system,), name).interval(float(self.values(system, name).mean()), level)
+        return self.spread((system,), name).interval(float(self.values(system, name).mean()), level)
 
     def test(self, a: int, b: int, name: Name, level: float) -> RunsTest:
         """The test of B's mean minus A's."""
         ours, theirs = self.values(a, name), self.values(b, name)
-        difference = float(theirs.mean() - ours.mean())
-        found = self._components((a, b), name)
+        difference = self._difference(a, b, name)
+        found = self.spread((a, b), name)
         pairs = np.sign(theirs[:, np.newaxis] - ours)
         return RunsTest(
             found.interval(difference, level),
@@ -169,20 +205,28 @@ class RunTests:
             float((pairs == -np.sign(difference)).mean()) if difference else math.nan,
         )
 
+    def equivalence(self, a: int, b: int, name: Name, margin: float) -> float:
+        """The p of two one-sided tests that B's mean minus A's is within the margin."""
+        return self.spread((a, b), name).equivalence(self._difference(a, b, name), margin)
+
+    def contributions(self, system: int, name: Name) -> Floats:
+        """The contribution of each sentence or document to the mean of a system."""
+        return self._by_unit[system][:, :, self._names.index(name)].mean(axis=0)
+
     def effect(self, a: int, b: int, name: Name) -> float:
         """The difference in standard deviations of a sentence, see :meth:`~treegauge.significance.Bootstrap.effect_size`."""
         place = self._names.index(name)
         of_sentence = self._n * (self._by_sentence[b][:, :, place].mean(axis=0) - self._by_sentence[a][:, :, place].mean(axis=0))
         deviation = float(np.std(of_sentence, ddof=1)) if self._n > 1 else 0.0
-        difference = float(self.values(b, name).mean() - self.values(a, name).mean())
-        return difference / deviation if deviation > _TIE else math.nan
+        return self._difference(a, b, name) / deviation if deviation > _TIE else math.nan
 
     def widening(self, a: int, b: int, name: Name) -> float:
         """The standard error of a difference by documents over that by sentences."""
-        by_document, by_sentence = self._components((a, b), name), self._components((a, b), name, by_sentence=True)
+        by_document, by_sentence = self.spread((a, b), name), self.spread((a, b), name, by_sentence=True)
         return math.sqrt(by_document.variance / by_sentence.variance) if by_sentence.variance else math.nan
 
-    def _components(self, systems: Sequence[int], name: Name, *, by_sentence: bool = False) -> Components:
+    def spread(self, systems: Sequence[int], name: Name, *, by_sentence: bool = False) -> Components:
+        """The parts of the variance of a system's mean, or of the difference of two."""
         place, of_units = self._names.index(name), self._by_sentence if by_sentence else self._by_unit
         return components([self.values(system, name) for system in systems], [of_units[system][:, :, place] for system in systems])
 

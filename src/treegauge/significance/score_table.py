@@ -18,22 +18,24 @@ from treegauge.metrics.hogenhout import crossing_histogram, rows_of_bits
 from treegauge.metrics.metric import Floats, Metric, Rates, Rows, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
+from treegauge.scoring.paper_table import in_units
 from treegauge.scoring.result import Result
 from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
 from treegauge.significance.classical import (
     DEPENDENCE,
     Cells,
     RealTest,
-    SignCounts,
     SignTest,
     binomial,
     holm,
     mcnemar,
     real_test,
     sign_counts,
+    sign_test_of,
 )
-from treegauge.significance.comparison import BracketTests, Difference, Documents, Group, PairOfSystems, Rate
+from treegauge.significance.comparison import BracketTests, Difference, Documents, Equivalence, Group, PairOfSystems, Rate
 from treegauge.significance.documents import Clusters, documents_of
+from treegauge.significance.power import CORRELATIONS, Power, equivalence, power_of, power_of_plan, power_of_runs
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
@@ -43,7 +45,7 @@ from treegauge.significance.resampling import (
     randomisation,
 )
 from treegauge.significance.runs import RunsTest, RunTests
-from treegauge.tables import number_of
+from treegauge.tables import concise, number_of
 from treegauge.trees.treebank import Int64
 
 BRACKETS_METRIC = "hogenhout"
@@ -54,6 +56,7 @@ COMPLEMENTING = 0.05
 """Two systems complement each other if each reproduces at least this share of the treebank's brackets that the other misses."""
 
 
+@concise
 @dataclass(frozen=True)
 class CompareOptions:
     """The options of a comparison: metrics, rounds of resampling, groups of sentences.
@@ -62,7 +65,9 @@ class CompareOptions:
     metric, and recall, precision, F1 and exact match of PARSEVAL; ``all``: all rates). ``preset`` is None for each metric's own.
     ``lengths`` are the upper ends of length buckets; ``structure`` are labels whose brackets are tested separately. ``clusters``
     are the documents of the sentences, which are resampled together: ``by-file``, ``comment:PATTERN``, a file, or a label for each
-    sentence. ``on_error``, ``pair``, ``match_words`` and ``treebank`` are those of :func:`treegauge.score`.
+    sentence. ``power`` asks for the power of the tests, for the differences seen or for one to ``assume``; ``equivalence`` is the
+    margin of two one-sided tests; both are in points: 0.5 is half a per cent. ``on_error``, ``pair``, ``match_words`` and
+    ``treebank`` are those of :func:`treegauge.score`.
     """
 
     metrics: tuple[str, ...] = ()
@@ -80,6 +85,16 @@ class CompareOptions:
     match_words: str = "exact"
     treebank: str = ""
     clusters: Clusters | None = None
+    power: bool = False
+    assume: float | None = None
+    equivalence: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, points in (("assume", self.assume), ("equivalence", self.equivalence)):
+            if points is not None and not (points > 0 and math.isfinite(points)):
+                raise UsageError(f"{name}={points:g}: give a positive difference in points, as in {name}=0.5")
+        if self.assume is not None and not self.power:
+            raise UsageError("assume is the difference whose power is asked for: it needs power=True")
 
     def passes(self, systems: int) -> int:
         """The number of times the rounds are done for that many ``systems``: for each group the bootstrap and every pair."""
@@ -262,11 +277,11 @@ def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
     return common
 
 
-def sample_warnings(sentences: int) -> list[str]:
-    """A warning if the test has few sentences."""
-    if sentences >= FEW_SENTENCES:
+def sample_warnings(units: int, noun: str = "sentence") -> list[str]:
+    """A warning if the test has few sentences, or documents."""
+    if units >= FEW_SENTENCES:
         return []
-    return [f"small test: {number_of(sentences, 'sentence')}; intervals are unreliable and only large differences can be seen"]
+    return [f"small test: {number_of(units, noun)}; intervals are unreliable and only large differences can be seen"]
 
 
 def run_warnings(runs: Mapping[str, int]) -> list[str]:
@@ -349,8 +364,12 @@ class GroupTests:
         )
         rates = {system: {name: tests.rate(number, name) for name in names} for number, system in enumerate(systems)}
         counted = self._brackets(brackets, sentences)
-        warnings = (*sample_warnings(len(paired)), *run_warnings(dict(zip(systems, map(len, self.table.runs), strict=True))))
-        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings, tests.documents(numbers))
+        if kind == "all":
+            pairs = tests.with_power(numbers, pairs)
+        plans = {name: tests.plans(name) for name in names if kind == "all" and self.options.power and len(systems) == 1}
+        few = sample_warnings(tests.n_documents, "document") if tests.n_documents else sample_warnings(len(paired))
+        warnings = (*few, *run_warnings(dict(zip(systems, map(len, self.table.runs), strict=True))))
+        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings, tests.documents(numbers), plans)
 
     def _exact_rates(self, names: Sequence[Name], sentences: Int64, scored_as: Mapping[str, str]) -> dict[str, list[Rates]]:
         """The rates of each metric and system, which are those of a score on these sentences to the last bit."""
@@ -465,6 +484,43 @@ class _SentenceTests:
         signs = self._signs(a, b)[name]
         return Difference(name, ours, theirs, interval, test.p[name], p_holm, effect, signs, _is_lower_better(name), by_runs)
 
+    def with_power(self, numbers: Sequence[tuple[int, int]], pairs: Sequence[PairOfSystems]) -> tuple[PairOfSystems, ...]:
+        """The pairs with the tests of equivalence and the power that the options ask for."""
+        points = self.options.equivalence
+        found = [list(pair.differences) for pair in pairs]
+        for place, name in enumerate(self.names):
+            margin = in_units(name, points or math.nan)
+            p = holm(
+                [self._equivalence(a, b, of[place], margin) for of, (a, b) in zip(found, numbers, strict=True)] if points else []
+            )
+            for number, (a, b) in enumerate(numbers):
+                seen = found[number][place]
+                power = self._power(a, b, seen) if self.options.power else None
+                found[number][place] = replace(seen, equivalence=Equivalence(margin, p[number]) if points else None, power=power)
+        return tuple(replace(pair, differences=tuple(of_pair)) for pair, of_pair in zip(pairs, found, strict=True))
+
+    def _equivalence(self, a: int, b: int, seen: Difference, margin: float) -> float:
+        if seen.runs is not None:
+            return self.by_runs.equivalence(a, b, seen.name, margin)
+        return equivalence(self._paired_differences(a, b, seen.name), seen.value, margin)
+
+    def _paired_differences(self, a: int, b: int, name: Name) -> Floats:
+        column = self.units.names.index(name)
+        return np.nan_to_num(self.units.swapped_alone(self.runs[a][0], self.runs[b][0], [column])[:, 0])
+
+    def _power(self, a: int, b: int, seen: Difference) -> Power:
+        """The power for the difference seen, or assumed."""
+        true = abs(seen.value) if self.options.assume is None else in_units(seen.name, self.options.assume)
+        per_unit = len(self.paired) / len(self.units)
+        if seen.runs is not None:
+            return power_of_runs(self.by_runs.spread((a, b), seen.name), true, len(self.units), per_unit=per_unit)
+        return power_of(math.copysign(1, seen.value) * self._paired_differences(a, b, seen.name), true, per_unit=per_unit)
+
+    def plans(self, name: Name) -> dict[float, Power]:
+        """The power to find the assumed difference from an imagined system, for several correlations with it."""
+        true, values = in_units(name, self.options.assume or math.nan), len(self.units) * self.by_runs.contributions(0, name)
+        return {r: power_of_plan(values, true, r, per_unit=len(self.paired) / len(self.units)) for r in CORRELATIONS}
+
     @lru_cache(maxsize=1)  # noqa: B019
     def _signs(self, a: int, b: int) -> dict[Name, SignTest]:
         return _sign_tests(self.paired, self.runs[a], self.runs[b], self.names)
@@ -490,11 +546,11 @@ def _is_lower_better(name: Name) -> bool:
 def _sign_tests(paired: PairedColumns, a: Sequence[int], b: Sequence[int], names: Sequence[Name]) -> dict[Name, SignTest]:
     """The sign test of each rate, on its values for single sentences, which are means over the runs of a system."""
     signs = {name: -1 if _is_lower_better(name) else 1 for name in names}
-    counts = {name: SignCounts() for name in names}
+    counts = {name: np.zeros(3, dtype=np.int64) for name in names}
     for ours, theirs in zip(*(_mean_rates(paired, runs, names) for runs in (a, b)), strict=True):
         for number, (name, sign) in enumerate(signs.items()):
-            counts[name] = counts[name].plus(sign_counts(sign * ours[:, number], sign * theirs[:, number]))
-    return {name: of_name.test() for name, of_name in counts.items()}
+            counts[name] += sign_counts(sign * ours[:, number], sign * theirs[:, number])
+    return {name: sign_test_of(of_name) for name, of_name in counts.items()}
 
 
 def _mean_rates(paired: PairedColumns, runs: Sequence[int], names: Sequence[Name]) -> Iterator[Floats]:

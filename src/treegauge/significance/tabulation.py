@@ -6,7 +6,7 @@ Cells are numbers at full precision; :class:`P` is a number with its own format.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from treegauge.errors import UnknownName
@@ -21,15 +21,11 @@ from treegauge.scoring.paper_table import (
     runs_caption,
     systems_table,
 )
-from treegauge.significance.classical import DEPENDENCE
-from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
+from treegauge.significance.classical import ALPHA, DEPENDENCE
+from treegauge.significance.comparison import Comparison, Difference, Group, PairOfSystems, Rate
+from treegauge.significance.power import Power
 from treegauge.significance.resampling import Name
 from treegauge.tables import Average, Cell, Measured, Table, cell_text, number_of, rounded
-
-
-def _interval_methods(pairs: Sequence[PairOfSystems]) -> str:
-    """The kinds of interval of some pairs."""
-    return ", ".join(sorted({d.interval.method for pair in pairs for d in pair.differences})).replace("bca", "BCa")
 
 
 def _number_of_pairs(group: Group) -> str:
@@ -43,18 +39,22 @@ def _number_of_swaps(pairs: Sequence[PairOfSystems]) -> str:
     return ", ".join(sorted({"no sentence differs" if kind == "all 1 ways" else kind for kind in kinds}))
 
 
-def _interval_warnings(group: Group) -> list[str]:
-    """The warnings about intervals, each once, with the rates it concerns."""
-    about: dict[str, list[str]] = {}
-    for pair in group.pairs:
-        for difference in pair.differences:
-            rates = about.setdefault(difference.interval.warning, [])
-            if (rate := " ".join(difference.name)) not in rates:
-                rates.append(rate)
-    return [f"{'all rates' if len(r) == len(group.names) else ', '.join(r)}: {warning}" for warning, r in about.items() if warning]
+def _cautions(comparison: Comparison) -> Iterator[str]:
+    """The factor by which documents widen intervals, the warnings about intervals with the rates they concern, and all others."""
+    group = comparison.overall
+    if group.documents is not None:
+        number, least, most = group.documents
+        wider = " to ".join(dict.fromkeys((f"{least:.2f}", f"{most:.2f}")))
+        yield f"{number_of(number, 'document')}, resampled whole: intervals are {wider} times as wide as with single sentences"
+    about: dict[str, dict[str, None]] = {}
+    for difference in (difference for pair in group.pairs for difference in pair.differences):
+        about.setdefault(difference.interval.warning, {})[" ".join(difference.name)] = None
+    about.pop("", None)
+    yield from (f"{'all rates' if len(of) == len(group.names) else ', '.join(of)}: {warning}" for warning, of in about.items())
+    yield from (f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings))
 
 
-class P(float):
+class P(Average):
     """A probability, shown with four decimals, or as ``<.0001`` if it is smaller.
 
     >>> f"{P(0.03):.2f}", f"{P(1e-9):.2f}", f"{P(1):.2f}"
@@ -67,26 +67,24 @@ class P(float):
         return float.__format__(self, ".4f").removeprefix("0") if self < 1 else float.__format__(self, ".4f")
 
 
+class Percent(Average):
+    """A probability, shown as a whole percentage.
+
+    >>> f"{Percent(0.8125):.2f}"
+    '81%'
+    """
+
+    def __format__(self, spec: str) -> str:
+        return f"{100 * float(self):.0f}%"
+
+
 TABLES = (
-    *(
-        "answer",
-        "rates",
-        "differences",
-        "runs",
-        "matrix",
-        "length",
-        "structure",
-        "items",
-        "comparative",
-        "measures",
-        "crossing",
-        "brackets",
-    ),
-    *("signatures", "tidy"),
+    *("answer", "rates", "differences", "runs", "matrix", "length", "structure", "items", "comparative", "measures", "crossing"),
+    *("brackets", "equivalence", "power", "signatures", "tidy"),
 )
 """The tables of a comparison: the answer, rates with intervals, differences, runs, who beats whom, by length, by structure,
-Hogenhout & Matsumoto's Tables 1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all
-differences of all groups in one table for other programs."""
+Hogenhout & Matsumoto's Tables 1, 2 and 4, sentences by crossing errors, tests on brackets, tests of equivalence, power, the
+signatures of the scores, and all differences of all groups in one table for other programs."""
 
 
 def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
@@ -96,20 +94,22 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
             raise UnknownName("table", name, (*TABLES, "all"))
     overall, names = comparison.overall, () if "all" in names else names
     items, comparative, measures = ([table] if overall.items else [] for table in paper_tables(overall))
-    several = len(comparison.systems) > 2
+    several, headlines = len(comparison.systems) > 2, [name for name in overall.names if name[1] == find_metric(name[0]).headline]
     tables: dict[str, list[Table]] = {
         "answer": [_answer_table(comparison)] if "answer" in names else [],
-        "rates": [_rates(comparison, overall)] if several or "rates" in names else [],
-        "differences": [_differences(comparison, overall)],
-        "runs": [_runs(comparison, overall)] if overall.has_runs or "runs" in names else [],
-        "matrix": _matrices(comparison, overall) if several or "matrix" in names else [],
+        "rates": [_rates(overall)] if several or "rates" in names else [],
+        "differences": [_differences(comparison)],
+        "runs": [_runs(overall)] if overall.has_runs or "runs" in names else [],
+        "matrix": [matrix_table(comparison, overall, name) for name in headlines] if several or "matrix" in names else [],
         "length": _by_group(comparison, "length", "By sentence length"),
         "structure": _by_group(comparison, "structure", "By structure"),
         "items": items,
         "comparative": comparative,
         "measures": measures,
-        "crossing": [crossing_table(overall)] if overall.items else [],
+        "crossing": [_crossing_table(overall)] if overall.items else [],
         "brackets": [bracket_test_table([overall, *comparison.of_kind("structure")])] if overall.items else [],
+        "equivalence": _equivalence(overall),
+        "power": _power(overall),
         "signatures": [signature_table(comparison)] if "signatures" in names else [],
         "tidy": [tidy_table(comparison)] if "tidy" in names else [],
     }
@@ -121,7 +121,7 @@ def headline(group: Group) -> Name:
     return next((name for name in group.names if name[1] == find_metric(name[0]).headline), group.names[0])
 
 
-def _better_last(group: Group) -> list[PairOfSystems]:
+def better_last(group: Group) -> list[PairOfSystems]:
     """The pairs, each with the better system second, so that differences read as gains; those of the best system first."""
     name, sign = headline(group), -1 if headline(group)[1] in find_metric(headline(group)[0]).lower_is_better else 1
     pairs = [pair.turned() if sign * pair.of(name).value < 0 else pair for pair in group.pairs]
@@ -132,7 +132,7 @@ def _better_last(group: Group) -> list[PairOfSystems]:
 def answer(comparison: Comparison) -> tuple[str, ...]:
     """A sentence on whether the best system is better than each other one, by the headline rate."""
     group, level = comparison.overall, f"{100 * comparison.level:g}%"
-    pairs, name = _better_last(group), headline(comparison.overall)
+    pairs, name = better_last(group), headline(comparison.overall)
     corrected = f" after Holm's correction for {_number_of_pairs(group)}" if len(pairs) > 1 else ""
     sentences: list[str] = []
     for pair in pairs[: len(comparison.systems) - 1]:
@@ -142,8 +142,7 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
             continue
         gain = found if found.value >= 0 else found.turned()
         size, low, high = (cell_text(value, percent=True) for value in shown_values(name, gain.value, *gain.interval[:2]))
-        p = f"{P(found.p_holm):.4f}"
-        chance = f"({level} interval {low} to {high}, p {'' if p.startswith('<') else '= '}{p.replace('<', '< ')}{corrected})"
+        chance = f"({level} interval {low} to {high}, {_p_words(found.p_holm)}{corrected})"
         amount = f"{size} {rate_heading(name, [name])}"
         if found.winner:
             sentences.append(f"{pair.b} is better than {pair.a} by {amount} {chance}.")
@@ -152,26 +151,40 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
             sentences.append(f"No difference is shown between {pair.a} and {pair.b}: {pair.b} has {amount} {more} {chance}.")
         else:
             sentences.append(f"{pair.a} and {pair.b} have the same {rate_heading(name, [name])} {chance}.")
+        sentences += _further(found)
     return tuple(sentences)
+
+
+def _further(found: Difference) -> Iterator[str]:
+    """Sentences on equivalence and power, if they were asked for."""
+    rate = rate_heading(found.name, [found.name])
+    if found.equivalence is not None:
+        margin, p = cell_text(shown_values(found.name, found.equivalence.margin)[0], percent=True), _p_words(found.equivalence.p)
+        verdict = "They are equivalent" if found.equivalence.p <= ALPHA else "It is not shown that they are equivalent"
+        yield f"{verdict} within ±{margin} {rate} ({p})."
+    if found.power is not None:
+        size = cell_text(shown_values(found.name, found.power.detectable)[0], percent=True)
+        yield f"Such a test set shows differences of {size} {rate} or more with 80% power."
+
+
+def _p_words(p: float) -> str:
+    shown = f"{P(p):.4f}"
+    return f"p < {shown[1:]}" if shown.startswith("<") else f"p = {shown}"
 
 
 def _answer_table(comparison: Comparison) -> Table:
     """The differences, each of the better system from the other, without what only experts read."""
     group = comparison.overall
-    pairs = _better_last(group)
+    pairs = better_last(group)
     ordered = replace(comparison, systems=(pairs[0].a, pairs[0].b)) if len(pairs) == 1 else comparison
-    rows = tuple(cells for _, cells in _difference_rows(group, len(pairs) > 1, pairs))
-    notes = (
-        f"{number_of(group.sentences, 'sentence')}; {_how_tested(comparison)}",
-        *_document_note(group),
-        *_interval_warnings(group),
-        *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
-    )
-    columns = _difference_columns(ordered)
-    if len({metric for metric, _ in group.names}) == 1:
-        place = columns.index("metric")
-        columns, rows = columns[:place] + columns[place + 1 :], tuple(row[:place] + row[place + 1 :] for row in rows)
-    return Table("", columns, rows, notes, percent=_difference_percent(ordered))
+    rows = [cells for _, cells in _difference_rows(group, len(pairs) > 1, pairs)]
+    notes = (f"{number_of(group.sentences, 'sentence')}; {_how_tested(comparison)}", *_cautions(comparison))
+    table = _difference_table("", ordered, rows, notes)
+    if len({metric for metric, _ in group.names}) > 1:
+        return table
+    place = table.columns.index("metric")
+    columns, *others = (cells[:place] + cells[place + 1 :] for cells in (table.columns, *rows))
+    return replace(table, columns=columns, rows=tuple(others))
 
 
 def _how_tested(comparison: Comparison) -> str:
@@ -200,7 +213,8 @@ def paper_table(
     group = comparison.overall
     names = choose_rates(group.names, {}, rates or ("all",))
     rows = [
-        SystemRow(system, {name: _paper_cell(name, of[name], intervals) for name in names}) for system, of in group.rates.items()
+        SystemRow(system, {name: _rate_cell(name, of[name], interval=intervals) for name in names})
+        for system, of in group.rates.items()
     ]
     rows += [*others, *published_rows(published, names)]
     metrics = ", ".join(dict.fromkeys(metric for metric, _ in names))
@@ -212,11 +226,6 @@ def paper_table(
     if group.pairs:
         caption += f" Bold: best; {AS_GOOD}: not significantly worse (p > {ALPHA:g}; {_how_tested(comparison)})."
     return systems_table(rows, names, caption, (comparison.signature,), {name: _not_worse(group, name) for name in names})
-
-
-def _paper_cell(name: Name, rate: Rate, intervals: bool) -> Measured:
-    ends = (rate.interval.low, rate.interval.high) if intervals else None
-    return Measured(rate.value, sd=rate.sd, interval=ends, is_average=name[1].startswith("average_"))
 
 
 def _not_worse(group: Group, name: Name) -> frozenset[str]:
@@ -233,21 +242,20 @@ def _not_worse(group: Group, name: Name) -> frozenset[str]:
     return frozenset(equal & set(defined))
 
 
-def _differences(comparison: Comparison, group: Group) -> Table:
+def _differences(comparison: Comparison) -> Table:
     """The difference of every rate and pair; two systems are named in the heading, more of them in columns."""
-    several = len(comparison.systems) > 2
-    rows = tuple((*cells, d.effect, d.sign.wins, d.sign.losses) for d, cells in _difference_rows(group, several))
+    group, several = comparison.overall, len(comparison.systems) > 2
+    rows = [(*cells, Average(d.effect), d.sign.wins, d.sign.losses) for d, cells in _difference_rows(group, several)]
+    runs = _numbers_of_runs(group)
+    samples = f", {comparison.rounds} bootstrap samples, seed {comparison.seed}" if not runs or 1 in runs.values() else ""
     notes = [
         *_test_notes(comparison, group),
         *([f"Holm: p corrected for {_number_of_pairs(group)}"] if several else []),
         "effect: difference in standard deviations of a sentence; wins, losses: sentences where the second system is better, worse",
-        f"{number_of(group.sentences, 'sentence')}{_samples(comparison, group)}",
-        *_document_note(group),
-        *_interval_warnings(group),
-        *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
+        f"{number_of(group.sentences, 'sentence')}{samples}",
+        *_cautions(comparison),
     ]
-    columns = (*_difference_columns(comparison), "effect", "wins", "losses")
-    return Table("Differences", columns, rows, tuple(notes), percent=_difference_percent(comparison))
+    return _difference_table("Differences", comparison, rows, notes, after=("effect", "wins", "losses"))
 
 
 def _test_notes(comparison: Comparison, group: Group) -> Iterator[str]:
@@ -255,7 +263,8 @@ def _test_notes(comparison: Comparison, group: Group) -> Iterator[str]:
     percent, resampled = f"{100 * comparison.level:g}%", [pair for pair in group.pairs if pair.rounds]
     units = "documents" if group.documents else "sentences"
     if resampled:
-        yield f"difference: second minus first, with its {percent} bootstrap interval ({_interval_methods(resampled)})"
+        methods = ", ".join(sorted({d.interval.method for pair in resampled for d in pair.differences})).replace("bca", "BCa")
+        yield f"difference: second minus first, with its {percent} bootstrap interval ({methods})"
         yield f"p: paired randomisation of whole {units} ({_number_of_swaps(resampled)})"
     if len(resampled) < len(group.pairs):
         yield f"±: standard deviation over runs ({', '.join(f'{system} {n}' for system, n in _numbers_of_runs(group).items())})"
@@ -263,29 +272,16 @@ def _test_notes(comparison: Comparison, group: Group) -> Iterator[str]:
         yield f"runs and {units}, Student's t with Satterthwaite's degrees of freedom"
 
 
-def _samples(comparison: Comparison, group: Group) -> str:
-    """The bootstrap samples, if any were drawn."""
-    runs = _numbers_of_runs(group)
-    return f", {comparison.rounds} bootstrap samples, seed {comparison.seed}" if not runs or 1 in runs.values() else ""
-
-
 def _numbers_of_runs(group: Group) -> dict[str, int]:
     return {system: len(next(iter(rates.values())).runs) or 1 for system, rates in group.rates.items()}
 
 
-def _document_note(group: Group) -> Iterator[str]:
-    """A note on how much wider documents make intervals."""
-    if group.documents is not None:
-        number, least, most = group.documents
-        wider = f"{least:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
-        yield f"{number_of(number, 'document')}, resampled whole: intervals are {wider} times as wide as with single sentences"
-
-
-def _runs(comparison: Comparison, group: Group) -> Table:
+def _runs(group: Group) -> Table:
     """The share of runs in the variance, and the permutation of runs, of each pair; empty if no system has several."""
+    several = len(group.rates) > 2
     rows = tuple(
         (
-            *((pair.a, pair.b) if len(comparison.systems) > 2 else ()),
+            *((pair.a, pair.b) if several else ()),
             *(*difference.name, test.df, test.share_of_runs, 1 - test.share_of_runs, test.opposite),
             *(P(test.permutation.p), P(test.permutation.least)),
         )
@@ -298,21 +294,84 @@ def _runs(comparison: Comparison, group: Group) -> Table:
         f"% runs, % {units}: share of the variance of the difference; opposite: single pairs of runs that show the opposite",
         "permuted p: exact permutation of whole runs, the test set taken as given; least: the smallest p so few runs can have",
     )
-    pair = ("first", "second") if len(comparison.systems) > 2 else ()
     percent = ("% runs", f"% {units}", "opposite")
-    columns = (*pair, "metric", "rate", "df", *percent, "permuted p", "least")
+    columns = (*(("first", "second") if several else ()), "metric", "rate", "df", *percent, "permuted p", "least")
     return Table("Runs", columns, rows, notes, percent=percent)
 
 
-def _difference_columns(comparison: Comparison) -> tuple[str, ...]:
-    """The columns of :func:`_difference_rows`."""
-    if len(comparison.systems) > 2:
-        return "first", "second", "metric", "rate", "A", "B", "difference", "low", "high", "p", "Holm"
-    return "metric", "rate", *comparison.systems, "difference", "low", "high", "p"
+def _equivalence(group: Group) -> list[Table]:
+    """Whether each difference is within the margin, if that was asked for."""
+    rows = [
+        (pair.a, pair.b, *one.name, *shown_values(one.name, one.value, margin), P(p), "yes" if p <= ALPHA else "not shown")
+        for pair in better_last(group)
+        for one in pair.differences
+        if one.equivalence is not None
+        for margin, p in [one.equivalence]
+    ]
+    resampled = all(pair.rounds for pair in group.pairs)
+    notes = (
+        f"p: two one-sided tests that the difference is within ± the margin, {'by the bootstrap' if resampled else 't by runs'}"
+        + (f", corrected for {_number_of_pairs(group)} (Holm)" if len(group.pairs) > 1 else ""),
+    )
+    columns = ("first", "second", "metric", "rate", "difference", "margin", "p", "equivalent")
+    return [Table("Equivalence", columns, tuple(rows), notes, percent=("difference", "margin"))] if rows else []
 
 
-def _difference_percent(comparison: Comparison) -> tuple[str, ...]:
-    return *(("A", "B") if len(comparison.systems) > 2 else comparison.systems), "difference", "low", "high"
+def power_rows(group: Group) -> list[tuple[tuple[str, str], tuple[Cell, ...], Name, Power]]:
+    """The power of each pair and rate, or for each rate and correlation with an imagined system, after the cells that name it."""
+    several = len(group.pairs) > 1
+    found: list[tuple[tuple[str, str], tuple[Cell, ...], Name, Power]] = [
+        ((pair.a, pair.b), (pair.a, pair.b) if several else (), one.name, one.power)
+        for pair in (better_last(group) if group.pairs else ())
+        for one in pair.differences
+        if one.power is not None
+    ]
+    (system,) = group.rates if group.plans else [""]
+    return found + [((system, ""), (r,), name, power) for name, plans in group.plans.items() for r, power in plans.items()]
+
+
+def _power(group: Group) -> list[Table]:
+    """The power of the tests, and the curve over numbers of sentences, if it was asked for."""
+    found = power_rows(group)
+    if not found:
+        return []
+    pair = ("correlation",) if group.plans else ("first", "second") if len(group.pairs) > 1 else ()
+    rows = tuple(
+        (*which, *name, *shown_values(name, of.difference), Percent(of.power), *shown_values(name, of.detectable), _needed(of))
+        for _, which, name, of in found
+    )
+    notes = [
+        "power: how often a test on such sentences shows this difference (p <= .05), if it is the true one",
+        "detectable: the smallest difference with 80% power; needed: the number of sentences for 80% power",
+        *(["correlation: of sentences, with the system that is assumed"] if group.plans else []),
+        *(["more runs: sentences alone cannot give 80% power"] if any(math.isinf(of.needed) for *_, of in found) else []),
+        *(["power is that of one test alone, without Holm's correction"] if len(group.pairs) > 1 else []),
+    ]
+    columns = (*pair, "metric", "rate", "difference", "power", "detectable", "needed")
+    curves = tuple((*which, *name, *(Percent(value) for _, value in of.curve)) for _, which, name, of in found if of.curve)
+    sizes = tuple(f"{size:,}" for size, _ in next((of.curve for *_, of in found if of.curve), ()))
+    return [
+        Table("Power", columns, rows, tuple(notes), percent=("difference", "detectable")),
+        Table("Power by number of sentences", (*pair, "metric", "rate", *sizes), curves),
+    ]
+
+
+def _needed(power: Power) -> Cell:
+    """The number of sentences, to two digits."""
+    if not math.isfinite(power.needed):
+        return "more runs" if math.isinf(power.needed) and power.difference else None
+    return int(float(f"{power.needed:.2g}"))
+
+
+def _difference_table(
+    title: str, comparison: Comparison, rows: Sequence[tuple[Cell, ...]], notes: Sequence[str], *, after: tuple[str, ...] = ()
+) -> Table:
+    """The table of :func:`_difference_rows`, with further columns ``after`` theirs."""
+    pair, systems, holm = (
+        (("first", "second"), ("A", "B"), ("Holm",)) if len(comparison.systems) > 2 else ((), comparison.systems, ())
+    )
+    values = (*systems, "difference", "low", "high")
+    return Table(title, (*pair, "metric", "rate", *values, "p", *holm, *after), tuple(rows), tuple(notes), percent=values)
 
 
 def _difference_rows(
@@ -322,17 +381,16 @@ def _difference_rows(
     for pair in group.pairs if pairs is None else pairs:
         for difference in pair.differences:
             name = difference.name
-            means = (rate_cell(name, group.rates[system][name]) for system in (pair.a, pair.b))
+            means = (_rate_cell(name, group.rates[system][name]) for system in (pair.a, pair.b))
             values = shown_values(name, difference.value, *difference.interval[:2])
             cells = (*name, *means, *values, P(difference.p))
             yield difference, (pair.a, pair.b, *cells, P(difference.p_holm)) if several else cells
 
 
-def rate_cell(name: Name, rate: Rate) -> Cell:
-    """A rate for a column of percentages, with its standard deviation over runs."""
-    if rate.sd is None:
-        return shown_values(name, rate.value)[0]
-    return Measured(rate.value, sd=rate.sd, is_average=name[1].startswith("average_"))
+def _rate_cell(name: Name, rate: Rate, *, interval: bool = False) -> Measured:
+    """A rate for a column of percentages, with its standard deviation over runs and, if asked for, its interval."""
+    ends = (rate.interval.low, rate.interval.high) if interval else None
+    return Measured(rate.value, sd=rate.sd, interval=ends, is_average=name[1].startswith("average_"))
 
 
 def shown_values(name: Name, *values: float) -> tuple[float, ...]:
@@ -345,19 +403,14 @@ def shown_values(name: Name, *values: float) -> tuple[float, ...]:
     return tuple(map(Average, values)) if name[1].startswith("average_") else values
 
 
-def _rates(comparison: Comparison, group: Group) -> Table:
+def _rates(group: Group) -> Table:
     """The rates of each system with their intervals."""
     rows = tuple(
-        (*name, system, rate_cell(name, rate), *shown_values(name, *rate.interval[:2]))
+        (*name, system, _rate_cell(name, rates[name]), *shown_values(name, *rates[name].interval[:2]))
         for name in group.names
-        for system, rate in ((system, group.rates[system][name]) for system in comparison.systems)
+        for system, rates in group.rates.items()
     )
     return Table("Rates", ("metric", "rate", "system", "value", "low", "high"), rows, percent=("value", "low", "high"))
-
-
-def _matrices(comparison: Comparison, group: Group) -> list[Table]:
-    """A matrix of which system beats which, for the headline rate of each metric."""
-    return [matrix_table(comparison, group, name) for name in group.names if name[1] == find_metric(name[0]).headline]
 
 
 def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
@@ -386,10 +439,10 @@ def _by_group(comparison: Comparison, kind: str, title: str) -> list[Table]:
     if not groups:
         return []
     several = len(comparison.systems) > 2
-    rows = tuple((group.title, group.sentences, *cells) for group in groups for _, cells in _difference_rows(group, several))
+    rows = [(group.title, group.sentences, *cells) for group in groups for _, cells in _difference_rows(group, several)]
     notes = [f"warning: {group.title}: {warning}" for group in groups for warning in group.warnings]
-    columns = ("group", "sentences", *_difference_columns(comparison))
-    return [Table(title, columns, rows, tuple(notes), percent=_difference_percent(comparison))]
+    table = _difference_table(title, comparison, rows, notes)
+    return [replace(table, columns=("group", "sentences", *table.columns))]
 
 
 def tidy_table(comparison: Comparison) -> Table:
@@ -420,38 +473,32 @@ def paper_tables(group: Group) -> list[Table]:
     """Hogenhout & Matsumoto's Table 1 (items), Table 2 (comparative items) and Table 4 (measures) for these systems."""
     systems = list(group.items)
     checked = any("EMA" in items for items in group.items.values())
-    names = ["TTB", "TPB", *(("EMA", "EMR", "CEA", "CER", "SPA", "SPR") if checked else ("EM", "CE", "SP"))]
-    names += ["PINH", "PNINH", "TINH", "TNINH"]
-    of_parse = {"EM", "CE", "SP", "EMA", "EMR", "CEA", "CER", "SPA", "SPR"}
+    of_parse = ("EMA", "EMR", "CEA", "CER", "SPA", "SPR") if checked else ("EM", "CE", "SP")
+
+    def item_row(name: str) -> tuple[Cell, ...]:
+        counts = [(items.get(name, 0), items["TPB"]) for items in group.items.values()]
+        return name, *(cell for n, whole in counts for cell in (n, _share(n, whole) if name in of_parse else None))
+
     table1 = Table(
         "Items (Hogenhout & Matsumoto 1996, Table 1)",
         ("item", *(column for system in systems for column in (system, f"{system} %TPB"))),
-        tuple(
-            (
-                name,
-                *(
-                    cell
-                    for system in systems
-                    for cell in _count_cells(group.items[system], name, "TPB" if name in of_parse else "")
-                ),
-            )
-            for name in names
-        ),
+        tuple(map(item_row, ("TTB", "TPB", *of_parse, "PINH", "PNINH", "TINH", "TNINH"))),
         percent=tuple(f"{system} %TPB" for system in systems),
     )
     table2 = Table(
         "Comparative items (Table 2)",
-        ("first", "second", *(column for cell in COMPARATIVE for column in (cell, f"%{cell}")), *_CHANCE),
+        (
+            *("first", "second", *(column for cell in COMPARATIVE for column in (cell, f"%{cell}"))),
+            *("E(YY)", "YY sd", "E(NN)", "NN sd"),
+        ),
         tuple(
             (
-                pair.a,
-                pair.b,
-                *(part for count in cells for part in (count, _share(count, cells.total))),
-                *_binomial_cells(pair.brackets),
+                *(pair.a, pair.b, *(part for count in cells for part in (count, _share(count, cells.total)))),
+                *(rounded(chance.E_YY), chance.deviations[0], rounded(chance.E_NN), chance.deviations[1]),
             )
             for pair in group.pairs
             if pair.brackets is not None
-            for cells in [pair.brackets.cells]
+            for cells, chance in [(pair.brackets.cells, pair.brackets.binomial)]
         ),
         (
             "treebank brackets that both systems (YY), only the first (YN), only the second (NY), neither (NN) reproduced",
@@ -471,15 +518,6 @@ def paper_tables(group: Group) -> list[Table]:
     return [table1, table2, table4]
 
 
-_CHANCE = ("E(YY)", "YY sd", "E(NN)", "NN sd")
-
-
-def _binomial_cells(tests: BracketTests) -> tuple[Cell, ...]:
-    """YY and NN in the binomial model, and their distances from it in standard deviations."""
-    found = tests.binomial
-    return rounded(found.E_YY), found.deviations[0], rounded(found.E_NN), found.deviations[1]
-
-
 def _unjudged_note(group: Group) -> tuple[str, ...]:
     """A note with the number of brackets without a judgement; measures that need them all are undefined."""
     waiting = {system: items.get("unjudged", 0) for system, items in group.items.items()}
@@ -487,7 +525,7 @@ def _unjudged_note(group: Group) -> tuple[str, ...]:
     return (f"brackets without a verdict: {found}; measures that need them all are not known",) if found else ()
 
 
-def crossing_table(group: Group, upto: int = 5) -> Table:
+def _crossing_table(group: Group) -> Table:
     """The number of sentences with no, one, two ... crossing errors."""
     systems = list(group.crossing_errors)
 
@@ -495,18 +533,13 @@ def crossing_table(group: Group, upto: int = 5) -> Table:
         counts = [sum(group.crossing_errors[system][first:last]) for system in systems]
         return title, *(cell for count in counts for cell in (count, _share(count, group.sentences)))
 
-    rows = [row(str(errors), errors, errors + 1) for errors in range(upto + 1)]
+    rows = [row(str(errors), errors, errors + 1) for errors in range(6)]
     return Table(
         "Sentences by crossing errors",
         ("crossing errors", *(column for system in systems for column in (system, f"{system} %"))),
-        (*rows, row(f"more than {upto}", upto + 1, None)),
+        (*rows, row("more than 5", 6, None)),
         percent=tuple(f"{system} %" for system in systems),
     )
-
-
-def _count_cells(items: Mapping[str, int], name: str, whole: str) -> tuple[Cell, Cell]:
-    count = items.get(name, 0)
-    return count, _share(count, items[whole]) if whole else None
 
 
 def _share(part: int, whole: int) -> float:

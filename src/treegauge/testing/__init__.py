@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.testing.strategies import discontinuous_trees, labels, treebanks, trees, words
+    from treegauge.testing.strategies import (
+        discontinuous_trees as discontinuous_trees,
+        labels as labels,
+        treebanks as treebanks,
+        trees as trees,
+        words as words,
+    )
 else:
-    __getattr__ = lazy_names(__name__)
-
-__all__ = ["discontinuous_trees", "labels", "treebanks", "trees", "words"]
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from treegauge.trees.discontinuous import blocks_of, walk
 from treegauge.trees.tree import Child, Tree
@@ -123,18 +123,10 @@ class ColumnBuilder:
     def __init__(self) -> None:
         self.labels: dict[str, int] = {}
         self.vocabulary: dict[str, int] = {}
-        self.label: list[int] = []
-        self.start: list[int] = []
-        self.end: list[int] = []
-        self.parent: list[int] = []
-        self.word: list[int] = []
-        self.tag: list[int] = []
-        self.above: list[int] = []
-        self.node_offset = [0]
-        self.token_offset = [0]
-        self.block_row: list[int] = []
-        self.block_start: list[int] = []
-        self.block_end: list[int] = []
+        self.label, self.start, self.end, self.parent = (list[int]() for _ in range(4))
+        self.word, self.tag, self.above = (list[int]() for _ in range(3))
+        self.node_offset, self.token_offset = [0], [0]
+        self.block_row, self.block_start, self.block_end = (list[int]() for _ in range(3))
 
     def add_all(self, trees: Iterable[Tree]) -> ColumnBuilder:
         """Add trees, and return the builder."""
@@ -228,9 +220,25 @@ def merge_strings(vocabularies: Sequence[tuple[str, ...]]) -> tuple[tuple[str, .
     return tuple(ids), maps
 
 
+def offsets(lengths: ArrayLike) -> Int64:
+    """The offsets of consecutive runs of these lengths: 0, and the sum of the lengths up to each.
+
+    >>> offsets([2, 3]).tolist()
+    [0, 2, 5]
+    """
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
 def offsets_of(lengths: Sequence[Int64]) -> Int64:
-    """The offsets of consecutive runs, given their lengths in several arrays: 0, and the sum of the lengths up to each."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))])
+    """The offsets of consecutive runs, given their lengths in several arrays."""
+    return offsets(np.concatenate([np.zeros(0, np.int64), *lengths]))
+
+
+def sum_within(values: Mask | Int64 | Int32, offset: Int64) -> Int64:
+    """Sums over the runs ``offset[i]:offset[i+1]``; an empty run sums to 0."""
+    total = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=total[1:])
+    return total[offset[1:]] - total[offset[:-1]]
 
 
 def depths(parent: Int64) -> Int64:
@@ -252,7 +260,7 @@ def rows_of(offset: Int64, trees: Int64) -> tuple[Int64, Int64]:
     ([5, 0, 1], [0, 1, 3])
     """
     length = offset[trees + 1] - offset[trees]
-    new = offsets_of([length])
+    new = offsets(length)
     rows: Int64 = np.repeat(offset[trees] - new[:-1], length) + np.arange(int(new[-1]))
     return rows, new
 
@@ -296,8 +304,7 @@ class TreebankHash:
             *(label[block.label], label[block.tag], word[block.word]),
             *(block.start, block.end, block.parent, block.above),
         )
-        for digest, column in zip(self._columns, columns, strict=True):
-            digest.update(np.ascontiguousarray(column, dtype="<i4").data)
+        self._update_columns(columns)
         if block.blocks is not None:
             self._blocks = self._blocks or hashlib.sha256()
             gaps = np.stack([block.blocks.row + self._nodes, block.blocks.start, block.blocks.end], axis=1)
@@ -312,7 +319,10 @@ class TreebankHash:
         self._trees += len(n_nodes)
         self._labels.digest.update(b"".join(labels))
         self._words.digest.update(b"".join(words))
-        columns = (n_nodes, n_tokens, block.label, block.tag, block.word, block.start, block.end, block.parent, block.above)
+        nodes = block.start, block.end, block.parent
+        self._update_columns((n_nodes, n_tokens, block.label, block.tag, block.word, *nodes, block.above))
+
+    def _update_columns(self, columns: Sequence[Int32 | Int64]) -> None:
         for digest, column in zip(self._columns, columns, strict=True):
             digest.update(np.ascontiguousarray(column, dtype="<i4").data)
 

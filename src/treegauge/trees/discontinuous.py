@@ -20,6 +20,7 @@ from treegauge.trees.tree import Child, Tree, fold, from_flat, to_flat
 
 Options = ParamSpec("Options")
 Made = TypeVar("Made", Tree, Tree | None)
+Node = TypeVar("Node")
 
 _MOST_WORDS = 1 << 22
 """The most words that the nodes with gaps of one sentence may have together; real sentences have a few thousand at most."""
@@ -208,6 +209,26 @@ def on_placed(transform: Callable[Concatenate[Tree, Options], Made]) -> Callable
         return made if made is None else cast(Made, from_placed_words(made))
 
     return on_any
+
+
+def is_punctuation(word: str, tag: str) -> bool:
+    """Whether a word is punctuation: it has a tag like ``$,``, or no letter or digit."""
+    return tag.startswith("$") or not any(map(str.isalnum, word))
+
+
+def attachments(is_loose: Sequence[bool], ancestors: Callable[[int], Iterable[Node]]) -> Iterator[tuple[int, Node]]:
+    """The places of loose words that stand between others, each with the lowest node above the words on both sides.
+
+    ``ancestors(place)`` are the nodes above a word, from the lowest to the root.
+
+    >>> list(attachments([False, True, False, True], lambda place: ["NP", "S"] if place == 0 else ["S"]))
+    [(1, 'S')]
+    """
+    for left, right in pairwise(place for place, loose in enumerate(is_loose) if not loose):
+        if right - left > 1:
+            above_left = set(ancestors(left))
+            lowest = next(node for node in ancestors(right) if node in above_left)
+            yield from ((place, lowest) for place in range(left + 1, right))
 
 
 class _PlacedChild(NamedTuple):

@@ -4,7 +4,7 @@ Whole files are read by :mod:`treegauge.io.bracketed`; this module defines what 
 
 * ``(LABEL child ...)``, a child being a bracketing or a word; ``( (S ...))`` has an empty root label;
 * an atom right after ``(`` is the label, except that ``( word)``, a lone atom set off by a blank, is a word under the empty label;
-* ``\\(`` and ``\\)`` inside a word are brackets, too, where a tree cannot be read otherwise (:mod:`treegauge.io.diagnosis`);
+* ``\\(`` and ``\\)`` inside a word are brackets, too, where a tree cannot be read otherwise;
 * ``-LRB-`` and ``-RRB-`` inside a word, and inside a longer label, stand for brackets: they are restored on reading and escaped on
   writing. A label that is exactly ``-LRB-`` or ``-RRB-`` is the Penn Treebank's tag and stays.
 
@@ -25,7 +25,7 @@ from typing import Any, Protocol, cast
 
 from treegauge.errors import BracketError, Discontinuous, FormatError, UsageError, WriteError
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words, with_placed_words
-from treegauge.trees.tree import Child, Tree, fold, from_flat, rebuild
+from treegauge.trees.tree import Child, Tree, fold, from_flat, rebuild_whole
 
 _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
 # Patterns as text: re compiles them on first use, and files are read by other code.
@@ -318,8 +318,7 @@ def place_words(tree: Tree) -> Tree:
     def make(node: Tree, children: list[Child]) -> list[Child]:
         return [Tree(node.label, [_placed_word(child, seen) if isinstance(child, str) else child for child in children])]
 
-    placed = rebuild(tree, make)
-    assert placed is not None
+    placed = rebuild_whole(tree, make)
     missing = next((at for at in range(len(seen)) if at not in seen), None)
     if missing is not None:
         raise FormatError(f"there is no word {missing}, but a word {max(seen)}", advice="Words are numbered from 0, without gaps.")
@@ -359,32 +358,48 @@ def from_nltk(tree: NltkTree) -> Tree:
 
     A leaf that is a pair ``(word, tag)``, as in nltk's chunked sentences, becomes a preterminal.
     """
+    return _from_nodes(tree, lambda node: (node.label(), list(node)) if is_nltk_tree(node) else None)
+
+
+def _from_nodes(tree: Any, parts: Callable[[Any], tuple[Any, list[Any]] | None]) -> Tree:
+    """The Tree of another library's nodes, given a function for the label and the children of a node; it is None for a leaf."""
     flat: list[Any] = []
     stack: list[tuple[Any, bool]] = [(tree, False)]
     while stack:
         node, children_done = stack.pop()
-        if not is_nltk_tree(node):
-            flat.extend(_leaf(node))
-        elif children_done:
-            flat.append((restore_label(str(node.label())), len(node)))
+        found = parts(node)
+        if found is None:
+            flat += _leaf(node)
+        elif children_done or not found[1]:
+            flat.append((restore_label(_text(found[0])), len(found[1])))
         else:
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(list(node)))
+            stack.extend((child, False) for child in reversed(found[1]))
     return from_flat(flat)
 
 
-def _leaf(leaf: object) -> list[Any]:
+def _text(label: Any) -> str:
+    return "" if label is None else str(label() if callable(label) else label)
+
+
+def _leaf(leaf: Any) -> list[Any]:
     """The items of :func:`~treegauge.trees.tree.to_flat` for a leaf: its word, and its tag where it has one."""
+    if _is_tagged_word(leaf):
+        return [restore_word(leaf.word), (restore_label(leaf.tag), 1)]
     match leaf:
         case (str() as word, str() as tag):
             return [restore_word(word), (restore_label(tag), 1)]
         case _:
-            return [restore_word(str(leaf))]
+            return [restore_word(_text(leaf.label) if _is_node(leaf) else str(leaf))]
 
 
 def is_other_tree(value: object) -> bool:
     """Whether ``value`` is a node of another library: with ``label`` and ``children``, as stanza's, or a leaf of benepar's."""
-    return (hasattr(value, "label") and hasattr(value, "children")) or _is_tagged_word(value)
+    return _is_node(value) or _is_tagged_word(value)
+
+
+def _is_node(value: object) -> bool:
+    return hasattr(value, "label") and hasattr(value, "children")
 
 
 def _is_tagged_word(value: object) -> bool:
@@ -402,24 +417,12 @@ def from_other(tree: Any) -> Tree:
     >>> print(from_other(Node("S", [Node("NP", [Node("N", [Node("rain")])]), Node("V", ["fell"])])))
     (S (NP (N rain)) (V fell))
     """
-    flat: list[Any] = []
-    stack: list[tuple[Any, bool]] = [(tree, False)]
-    while stack:
-        node, children_done = stack.pop()
-        is_node = hasattr(node, "label") and hasattr(node, "children")
-        children: list[Any] = list(node.children or ()) if is_node else []
-        label: Any = node.label if is_node else str(node)
-        label = "" if label is None else str(label() if callable(label) else label)
-        if children_done or (node is tree and not children and not _is_tagged_word(node)):
-            flat.append((restore_label(label), len(children)))
-        elif children:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(children))
-        elif _is_tagged_word(node):
-            flat += [restore_word(node.word), (restore_label(node.tag), 1)]
-        else:
-            flat.append(restore_word(label))
-    return from_flat(flat)
+
+    def parts(node: Any) -> tuple[Any, list[Any]] | None:
+        children = list(node.children or ()) if _is_node(node) else []
+        return (node.label, children) if children or (node is tree and not _is_tagged_word(node)) else None
+
+    return _from_nodes(tree, parts)
 
 
 def to_nltk(tree: Tree) -> NltkTree:

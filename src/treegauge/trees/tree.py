@@ -412,6 +412,13 @@ def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) ->
         return Tree(tree.label, made)
 
 
+def rebuild_whole(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree:
+    """:func:`rebuild` with a function that leaves something of every tree."""
+    made = rebuild(tree, make)
+    assert made is not None
+    return made
+
+
 def _rebuild_placed(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
     """:func:`rebuild` for a discontinuous tree, whose words carry their places meanwhile."""
     from treegauge.trees.discontinuous import from_placed_words, with_placed_words

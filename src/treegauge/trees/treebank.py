@@ -62,26 +62,19 @@ class Origin:
     """
 
     path: str
-    line: Int64
-    ids: tuple[str, ...] | None = None
-    problems: Mapping[int, Problem] = field(default_factory=dict[int, Problem])
+    line: Int64 = field(repr=False)
+    ids: tuple[str, ...] | None = field(default=None, repr=False)
+    problems: Mapping[int, Problem] = field(default_factory=dict[int, Problem], repr=False)
 
     def place(self, index: int) -> str:
         """``file:line`` of a tree, with the sentence id where there is one."""
         return named_place(self.path, int(self.line[index]), None if self.ids is None else self.ids[index])
 
-    def part(self, first: int, last: int) -> Origin:
-        """The origin of the trees ``first:last`` of the run."""
-        ids = None if self.ids is None else self.ids[first:last]
-        problems = {index - first: problem for index, problem in self.problems.items() if first <= index < last}
-        return Origin(self.path, self.line[first:last], ids, problems)
-
     def pick(self, indices: Int64) -> Origin:
         """The origin of the trees at ``indices`` of the run, in that order."""
-        numbers: list[int] = indices.tolist()
+        numbers: list[int] = indices.tolist() if self.problems or self.ids else []
         ids = None if self.ids is None else tuple(self.ids[i] for i in numbers)
-        found = ((index, self.problems.get(number)) for index, number in enumerate(numbers)) if self.problems else ()
-        problems = {index: problem for index, problem in found if problem is not None}
+        problems = {index: self.problems[number] for index, number in enumerate(numbers) if number in self.problems}
         return Origin(self.path, self.line[indices], ids, problems)
 
 
@@ -93,16 +86,6 @@ def place_of(origins: Sequence[Origin], index: int) -> str:
             return origin.place(index - first) if origin.line[index - first] else f"tree {index + 1}"
         first += len(origin.line)
     return f"tree {index + 1}"
-
-
-def parts_of(origins: Sequence[Origin], first: int, last: int) -> Iterator[Origin]:
-    """The origins of the trees ``first:last``."""
-    seen = 0
-    for origin in origins:
-        low, high = max(first - seen, 0), min(last - seen, len(origin.line))
-        if low < high:
-            yield origin.part(low, high)
-        seen += len(origin.line)
 
 
 def pick_origins(origins: Sequence[Origin], indices: Int64) -> Iterator[Origin]:
@@ -240,16 +223,7 @@ class Treebank(Sequence[Tree]):
         if self.blocks is not None:
             moved = self.blocks.over(first_token[self.blocks.row], position)
             start[moved.row], end[moved.row], blocks = moved.start, moved.end, moved.blocks
-        return replace(
-            self,
-            start=start,
-            end=end,
-            word=self.word[token],
-            tag=self.tag[token],
-            above=self.above[token],
-            token_offset=position[self.token_offset],
-            blocks=blocks,
-        )
+        return self._select(slice(None), token, start=start, end=end, token_offset=position[self.token_offset], blocks=blocks)
 
     def take(self, indices: Sequence[int] | Int64) -> Treebank:
         """The trees at ``indices``, in that order, repeated where an index is; each keeps its place in the file.
@@ -377,15 +351,15 @@ class Treebank(Sequence[Tree]):
         node_offset = self.node_offset[first : last + 1] - self.node_offset[first]
         token_offset = self.token_offset[first : last + 1] - self.token_offset[first]
         blocks = None if self.blocks is None else self.blocks.within(int(self.node_offset[first]), int(self.node_offset[last]))
-        origins = tuple(parts_of(self.origins, first, last))
+        origins = tuple(pick_origins(self.origins, np.arange(first, last)))
         offsets = {"node_offset": node_offset, "token_offset": token_offset}
         return self._select(nodes, tokens, **offsets, origins=origins, blocks=blocks)
 
     def _select(self, nodes: slice | Int64, tokens: slice | Int64, **rest: Any) -> Treebank:
-        """The treebank of some rows of the columns, with the offsets, origins and blocks that belong to them."""
+        """The treebank of some rows of the columns, with the offsets, origins and blocks, or other columns, that belong to them."""
         columns = {name: getattr(self, name)[nodes] for name in ("label", "start", "end", "parent")}
         columns |= {name: getattr(self, name)[tokens] for name in ("word", "tag", "above")}
-        return replace(self, **columns, **rest)
+        return replace(self, **columns | rest)
 
     def _tree(self, index: int) -> Tree:
         """Tree ``index``, built bottom-up: in reverse pre-order the children of a row are made before it."""

@@ -392,6 +392,24 @@ def test_the_address_names_the_bracket(chromium: Any, check: Check, store: Store
             person.close()
 
 
+def test_the_address_names_a_bracket_that_was_chosen_in_its_sentence(chromium: Any, by_sentence: Check, store: Store) -> None:
+    unit = next(unit for unit in by_sentence.units if len(unit) > 2)
+    keys = [by_sentence.questions[number].key for number in unit]
+    with serve_in_thread(Session(by_sentence, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, link_of(links))
+        anna.page.goto(f"{anna.link}?question={keys[0]}")
+        anna.page.wait_for_selector("article[data-ready]")
+        anna.page.locator(".beside a").nth(2).click()
+        anna.page.wait_for_selector(f"article[data-key='{keys[2]}'][data-ready]")
+        anna.page.wait_for_url(f"**/?question={keys[2]}")
+        anna.page.reload()
+        assert anna.key == keys[2]
+        anna.page.go_back()
+        anna.page.wait_for_selector(f"article[data-key='{keys[0]}'][data-ready]")
+        assert anna.errors == []
+        anna.close()
+
+
 def test_the_list_of_sentences(chromium: Any, store: Store) -> None:
     gold = own_treebank("dev")
     trees = [
@@ -584,6 +602,36 @@ def test_axe_finds_no_fault_and_nothing_is_small_or_cut(
             page.wait_for_selector(f"{dialog}[open] h1, {dialog}[open] h2")
             assert_no_fault(dialog)
         context.close()
+
+
+def test_lists_and_tables_are_easy_to_read(chromium: Any, by_sentence: Check, store: Store) -> None:
+    """A count stays on one line, words in a table begin at its left, and a table that is too wide shows that it scrolls."""
+    log = [said(by_sentence, number, "accepted", name) for number in by_sentence.order for name in ("anna", "ben")]
+    store.append(log, words_of(by_sentence))
+    with serve_in_thread(Session(by_sentence, store, people_named(["anna", "ben"]))) as links:
+        page = chromium.new_page(viewport={"width": 1100, "height": 800})
+        page.goto(link_of(links, "anna") + "sentences")
+        lines = page.locator(".sentences td:nth-child(3)").evaluate_all(
+            """all => all.map((cell) => {
+              const range = document.createRange();
+              range.selectNodeContents(cell.lastChild);
+              return range.getClientRects().length;
+            })"""
+        )
+        assert {*lines} == {1}
+        page.set_viewport_size({"width": 390, "height": 800})
+        page.goto(link_of(links, "adjudicator") + "agreement")
+        cell = page.locator("td", has_text="kappa").first
+        assert cell.evaluate("one => getComputedStyle(one).textAlign") == "left"
+        assert page.locator("td", has_text="100.00").first.evaluate("one => getComputedStyle(one).textAlign") == "right"
+        table = page.locator(".scroll").first
+        assert table.evaluate("box => box.scrollWidth > box.clientWidth")
+        shades = [table.screenshot()]
+        table.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+        shades.append(table.screenshot())
+        table.evaluate("box => { box.style.background = 'none'; }")
+        assert table.screenshot() not in shades
+        page.close()
 
 
 # Slow lines

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from brute_force import constituents
 from hypothesis import given, settings
+from tree_pairs import treebank_pairs
 
 from treegauge import alignment, score
 from treegauge.alignment.pairing import Pair
@@ -18,7 +19,6 @@ from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
 from treegauge.reports.scores import score_text
-from treegauge.testing.strategies import treebank_pairs
 from treegauge.trees import Span, Tree, Treebank
 
 Banks = tuple[Treebank, Treebank]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from brute_force import crosses
 from hypothesis import given, settings
+from tree_pairs import tree_pairs
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
 from treegauge.metrics.breakdowns.error_analysis import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset
-from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Span, Tree, Treebank
 
 

@@ -57,6 +57,7 @@ def test_the_error_limit_is_the_exit_code(folder: Path):
     assert done.stdout.count(b"\n") == 3
 
 
+@pytest.mark.posix
 def test_file_names_are_bytes(folder: Path):
     name = b"\xff\xfe.mrg"
     try:
@@ -68,6 +69,7 @@ def test_file_names_are_bytes(folder: Path):
     assert call(folder, b"\xff", "test").stderr == b"Can't open gold file (\xff)\n"
 
 
+@pytest.mark.posix
 def test_standard_input(folder: Path):
     done = subprocess.run(
         [*COMMAND, "/dev/stdin", "test"], cwd=folder, input=TRAM.encode(), capture_output=True, timeout=60, check=False

@@ -8,8 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, parse_discbracket
@@ -45,11 +44,11 @@ def test_words_stand_in_their_order_and_labels_apart(tree: Tree) -> None:
     words = sorted((item.start, at) for item, at in zip(items, placed.centre, strict=True) if not item.is_node)
     assert all(a < b for (_, a), (_, b) in pairwise(words))
     for index, item in enumerate(items):
-        assert item.parent < 0 or placed.row[item.parent] < placed.row[index]
+        assert item.parent < 0 or placed.row(item.parent) < placed.row(index)
         assert placed.centre[index] >= size[index] // 2
         assert placed.centre[index] - size[index] // 2 + size[index] <= placed.width
-    for row in set(placed.row):
-        own = [i for i in range(len(items)) if placed.row[i] == row]
+    for row in {placed.row(i) for i in range(len(items))}:
+        own = [i for i in range(len(items)) if placed.row(i) == row]
         ends = sorted((placed.centre[i] - size[i] // 2, placed.centre[i] - size[i] // 2 + size[i]) for i in own)
         assert all(right <= left for (_, right), (left, _) in pairwise(ends))
 

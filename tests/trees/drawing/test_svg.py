@@ -12,8 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.testing.strategies import trees
@@ -59,9 +58,9 @@ class TestElements:
         assert sum(name[0] == "w" for name in elements) == tree.width
         assert sum(name[0] == "e" for name in elements) == tree.size - 1
 
-    @given(ANY, st.sampled_from(["square", "slanted"]))
-    def test_branches_go_from_the_parent_to_the_child(self, tree: Tree, branches: str) -> None:
-        elements = by_id(tree.svg(branches=branches))
+    @given(ANY)
+    def test_branches_go_from_the_parent_to_the_child(self, tree: Tree) -> None:
+        elements = by_id(tree.svg())
         parents = [-1] * tree.size
         numbered = list(tree.nodes())
         number = 0
@@ -237,7 +236,7 @@ class TestSafety:
         assert all(name.startswith("gold-") for name in one)
         assert 'aria-describedby="gold-desc"' in draw_svg(CAT, id_prefix="gold-")
 
-    @pytest.mark.parametrize("option", [{"direction": "up"}, {"theme": "blue"}, {"branches": "round"}])
+    @pytest.mark.parametrize("option", [{"direction": "up"}, {"theme": "blue"}])
     def test_wrong_options_are_refused(self, option: dict[str, str]) -> None:
         with pytest.raises(UnknownName, match="valid: "):
             CAT.svg(**option)

@@ -6,8 +6,7 @@ import re
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from treegauge.errors import UnknownName
 from treegauge.tables import terminal_width

@@ -72,16 +72,10 @@ class Hierarchy(NamedTuple):
         symbol = np.repeat(np.arange(base.size), self.counts.sizes)
         to = np.arange(len(symbol)) - offsets(self.counts.sizes)[symbol]
         for up in reversed(self.up[wanted:]):
-            first = _first_of(base, symbol, to)
-            to = up[first[symbol] + to]
+            sizes = np.zeros(base.size, np.int64)
+            np.maximum.at(sizes, symbol, to + 1)
+            to = up[offsets(sizes)[symbol] + to]
         return to
-
-
-def _first_of(base: BaseGrammar, symbol: Int64, to: Int64) -> Int64:
-    """The consecutive number of each symbol's first subcategory, where ``to`` has all numbers within symbols."""
-    sizes = np.zeros(base.size, np.int64)
-    np.maximum.at(sizes, symbol, to + 1)
-    return offsets(sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,11 +245,13 @@ def settings_document(settings: ParseSettings) -> dict[str, Any]:
 
 
 def settings_from(found: Mapping[str, Any]) -> ParseSettings:
-    """The inverse of :func:`settings_document`."""
+    """The inverse of :func:`settings_document`; settings must be finite and not negative, weights and thresholds at most 1."""
     rules, *lexicon = map(float, found["smoothing"])
     smoothing = LatentSmoothing(rules, LexiconSmoothing(*lexicon))
     plain = {name: float(found[name]) for name in ("lam", "base", "subcategory", "edge")}
-    _check_settings({**plain, "rules": rules, **smoothing.lexicon._asdict()})
+    for name, value in {**plain, "rules": rules, **smoothing.lexicon._asdict()}.items():
+        if not np.isfinite(value) or value < 0 or (value > 1 and name not in ("lam", "spelling", "coarser")):
+            raise ValueError(f"the setting {name} is {value}, which is out of range")
     return ParseSettings(levels=tuple(map(int, found["levels"])), smoothing=smoothing, **plain)
 
 
@@ -310,8 +306,8 @@ def _values(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
     return found
 
 
-def _within(what: str, array: NDArray[Any], bound: int, least: int = 0) -> None:
-    if array.size and (int(array.min()) < least or int(array.max()) >= bound):
+def _within(what: str, array: NDArray[Any], bound: int) -> None:
+    if array.size and (int(array.min()) < 0 or int(array.max()) >= bound):
         raise ValueError(f"{what} has a number out of range")
 
 
@@ -390,10 +386,3 @@ def _check_hierarchy(sizes: Int64, up: tuple[Int64, ...]) -> None:
         sizes = each[offsets(sizes)[1:] - 1] + 1
     if (sizes != 1).any():
         raise ValueError("up leaves subcategories before the first round")
-
-
-def _check_settings(found: Mapping[str, float]) -> None:
-    """Check that settings are finite and not negative, and that weights and thresholds are at most 1."""
-    for name, value in found.items():
-        if not np.isfinite(value) or value < 0 or (value > 1 and name not in ("lam", "spelling", "coarser")):
-            raise ValueError(f"the setting {name} is {value}, which is out of range")

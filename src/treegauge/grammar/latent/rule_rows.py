@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.trees.columns import offsets
+
 PHRASE, INNER, TAG = 0, 1, 2
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -94,15 +96,6 @@ class RuleRows(NamedTuple):
     right: Int32
     offset: Int64
     value: Any
-
-
-def offsets(sizes: NDArray[Any]) -> Int64:
-    """The start of each of several consecutive blocks of these sizes, and the end of the last.
-
-    >>> offsets(np.array([2, 3])).tolist()
-    [0, 2, 5]
-    """
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def sum_by_index(index: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[np.float64]:

@@ -9,8 +9,10 @@ productions, and its contexts.
 from __future__ import annotations
 
 import html
+import math
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from treegauge.grammar.latent.latent_grammar import LatentCounts, Level, pair_pr
 from treegauge.grammar.latent.latent_model import LatentModel
 from treegauge.grammar.latent.rule_rows import INNER, PHRASE, BaseGrammar, Int32, RuleRows, offsets
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.tables import Table
+from treegauge.tables import HasTable, Table
 
 START = "TOP"
 LEAST = 1e-6
@@ -38,15 +40,15 @@ def to_pcfg(model: LatentModel, grammar: int = 0, rounds: int | None = None, *, 
     """
     base = model.base
     level = model.level(grammar, model.grammars[grammar].rounds if rounds is None else rounds)
-    start = _start(base)
+    start = base.root or START  # no subcategory, since those end in a number
     symbols = [(A, x) for A in range(base.size) for x in range(int(level.sizes[A]))]
     rules = [
         Rule(start, (subcategory_name(base, *key),), (False,), float(p))
         for key, p in zip(symbols, level.root, strict=True)
         if p > 0
     ]
-    rules += _phrase_rules(base, level, level.binary, base.binary)
-    rules += _phrase_rules(base, level, level.unary, base.unary)
+    rules += _phrase_rules(base, level.binary, base.binary)
+    rules += _phrase_rules(base, level.unary, base.unary)
     rules += _lexical_rules(model, level)
     kept = [rule for rule in rules if rule.probability >= least]
     labels: dict[str, str | None] = {start: base.root}
@@ -56,20 +58,21 @@ def to_pcfg(model: LatentModel, grammar: int = 0, rounds: int | None = None, *, 
     return PCFG.from_rules(kept, start=start, renormalise=True, labels=labels)
 
 
-def _start(base: BaseGrammar) -> str:
-    """A start symbol, which cannot be mistaken for a subcategory because those end in a number."""
-    return base.root or START
-
-
-def _phrase_rules(base: BaseGrammar, level: Level, rows: RuleRows, rules: Int32) -> Iterator[Rule]:
+def _phrase_rules(base: BaseGrammar, rows: RuleRows, rules: Int32) -> Iterator[Rule]:
     """The rules between subcategories, from the rows of binary or unary rules."""
+    for A, children, weights in _weighted_rows(rows, rules):
+        right = tuple(subcategory_name(base, *child) for child in children)
+        for i, p in enumerate(weights):
+            if p > 0:
+                yield Rule(subcategory_name(base, A, i), right, (False,) * len(right), p)
+
+
+def _weighted_rows(rows: RuleRows, rules: Int32) -> Iterator[tuple[int, list[tuple[int, int]], list[float]]]:
+    """Of each row its symbol, the children with their subcategories, and the weights of the symbol's own subcategories."""
     for r, (A, *below) in enumerate(rules.tolist()):
         for q in range(int(rows.first[r]), int(rows.first[r + 1])):
-            inner = (int(rows.left[q]), int(rows.right[q]))
-            right = tuple(subcategory_name(base, B, x) for B, x in zip(below, inner, strict=False))
-            for i, p in enumerate(rows.value[rows.offset[q] : rows.offset[q + 1]].tolist()):
-                if p > 0:
-                    yield Rule(subcategory_name(base, A, i), right, (False,) * len(right), p)
+            children = list(zip(below, (int(rows.left[q]), int(rows.right[q])), strict=False))
+            yield A, children, rows.value[rows.offset[q] : rows.offset[q + 1]].tolist()
 
 
 def _lexical_rules(model: LatentModel, level: Level) -> Iterator[Rule]:
@@ -106,13 +109,12 @@ class Subcategory:
 
 
 @dataclass(frozen=True)
-class SubcategoryTable:
+class SubcategoryTable(HasTable):
     """The subcategories of the requested labels, most frequent labels first."""
 
-    rows: tuple[Subcategory, ...]
+    rows: tuple[Subcategory, ...] = field(repr=False)
 
     def as_table(self) -> Table:
-        """The subcategories as a printable table."""
         return Table(
             "What subcategories are for",
             ("subcategory", "share", "what it is", "where it stands"),
@@ -161,47 +163,26 @@ def _likeliest(found: dict[str, float], total: float) -> tuple[tuple[str, float]
     return tuple((name, count / total) for name, count in best)
 
 
-def _productions(model: LatentModel, counts: LatentCounts) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+def _productions(model: LatentModel, counts: LatentCounts) -> tuple[list[defaultdict[str, float]], list[defaultdict[str, float]]]:
     """Each subcategory's expected counts of its words and right-hand sides, and of the productions in which it is a child."""
     size = int(counts.sizes.sum())
-    below: list[dict[str, float]] = [{} for _ in range(size)]
-    above: list[dict[str, float]] = [{} for _ in range(size)]
-    base, table, first = model.base, model.table, offsets(counts.sizes)
+    below, above = ([defaultdict[str, float](float) for _ in range(size)] for _ in range(2))
+    base, table, first = model.base, model.table, offsets(counts.sizes).tolist()
     for rows, rules in ((counts.binary, base.binary), (counts.unary, base.unary)):
-        _add_rules(model, counts, rows, rules, below, above)
+        for A, children, values in _weighted_rows(rows, rules):
+            names = " ".join(subcategory_name(base, *child) for child in children)
+            for i, count in enumerate(values):
+                below[first[A] + i][names] += count
+            for place, (B, x) in enumerate(children):
+                right = " ".join("_" if i == place else base.title(C) for i, (C, _) in enumerate(children))
+                above[first[B] + x][f"{base.title(A)} -> {right}"] += math.fsum(values)
     offset = table.pair_offsets(counts.sizes)
     for p, (tag, word) in enumerate(zip(table.pair_tag.tolist(), table.pair_word.tolist(), strict=True)):
         values: list[float] = counts.pair[offset[p] : offset[p + 1]].tolist()
         for x, value in enumerate(values):
             if value > 0:
-                below[int(first[tag]) + x][table.words[int(word)]] = value
+                below[first[tag] + x][table.words[int(word)]] = value
     return below, above
-
-
-def _add_rules(
-    model: LatentModel,
-    counts: LatentCounts,
-    rows: RuleRows,
-    rules: Int32,
-    below: list[dict[str, float]],
-    above: list[dict[str, float]],
-) -> None:
-    """Add the counts of binary or unary rules to ``below`` (by parent) and ``above`` (by child)."""
-    base, first = model.base, offsets(counts.sizes)
-    for r, (A, *children) in enumerate(rules.tolist()):
-        for q in range(int(rows.first[r]), int(rows.first[r + 1])):
-            value = rows.value[rows.offset[q] : rows.offset[q + 1]]
-            inner = (int(rows.left[q]), int(rows.right[q]))
-            names = [subcategory_name(base, B, x) for B, x in zip(children, inner, strict=False)]
-            for i, count in enumerate(value.tolist()):
-                found = below[int(first[A]) + i]
-                key = " ".join(names)
-                found[key] = found.get(key, 0.0) + count
-            total = float(value.sum())
-            for place, (B, x) in enumerate(zip(children, inner, strict=False)):
-                right = " ".join("_" if i == place else base.title(C) for i, C in enumerate(children))
-                found, key = above[int(first[B]) + x], f"{base.title(A)} -> {right}"
-                found[key] = found.get(key, 0.0) + total
 
 
 _ROW, _WIDTH, _BAR = 22, 1080, 110

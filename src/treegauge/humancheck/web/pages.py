@@ -19,21 +19,16 @@ from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, J
 from treegauge.humancheck.questions import Question
 from treegauge.humancheck.results import (
     STATES,
-    States,
-    SystemMeasures,
     agreement_by_label,
     confusion_tables,
-    estimate,
     find_agreement,
     find_results,
-    sample_notes,
-    states_of,
     tags_table,
 )
 from treegauge.humancheck.session import Session
 from treegauge.humancheck.web.views import excerpt, gold_is_first, question_view, reason_of
 from treegauge.metrics.hogenhout import MEASURES
-from treegauge.tables import cell_text
+from treegauge.tables import Table, cell_text
 from treegauge.trees.treebank import Treebank
 
 KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact match"}
@@ -277,24 +272,10 @@ class Pages:
             "gold_first": gold_is_first(question, judgement.annotator),
         }
 
-    def estimates(self, person: Person) -> list[SystemMeasures]:
-        """The measures of each system by a person's verdicts or, for the adjudicator, by everybody's."""
-        check = self.session.check
-        states = self.states(person)
-        return [estimate(check, system, states) for system in range(len(check.systems))]
-
-    def states(self, person: Person) -> States:
-        """The state of each question by a person's verdicts or, for the adjudicator, by everybody's."""
-        if person.role == "annotator":
-            return self.session.worklists[person].states
-        return states_of(self.session.check, self.session.verdicts_for(person))
-
     def measures(self, person: Person) -> str:
-        """The twelve measures so far."""
-        systems = self.estimates(person)
-        return self.render(
-            "measures.html", systems=systems, titles=MEASURES, notes=sample_notes(self.session.check, self.states(person))
-        )
+        """The twelve measures so far, by a person's verdicts or, for the adjudicator, by everybody's."""
+        found = find_results(self.session.check, self.session.verdicts_for(person))
+        return self.render("measures.html", systems=found.systems, titles=MEASURES, notes=found.notes)
 
     def judgement_list(self, person: Person) -> str:
         """The list of a person's own judgements."""
@@ -314,7 +295,7 @@ class Pages:
         """The paper's tables and, for the adjudicator, everybody's progress and the annotators' agreement."""
         session = self.session
         tables = find_results(session.check, session.verdicts_for(person)).tables()
-        tags = tags_table(session.check, session.log, () if person.role == "adjudicator" else (person.name,))
+        tags = tags_table(session.check, session.log, session.whose(person))
         if tags.rows:
             tables.append(tags)
         if person.role == "adjudicator":
@@ -324,7 +305,8 @@ class Pages:
             for one in session.people
             if person.role == "adjudicator"
         ]
-        return self.render("results.html", person=person, tables=tables, people=people, people_columns=_PROGRESS_COLUMNS)
+        progress = Table("Annotators", _PROGRESS_COLUMNS, tuple(people))
+        return self.render("results.html", person=person, tables=tables, people=progress)
 
     def message(self, title: str, text: str, script: str = "") -> str:
         """A page with nothing but a message and, if named, a script that may lead on."""

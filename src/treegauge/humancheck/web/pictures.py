@@ -19,7 +19,7 @@ from treegauge.humancheck.questions import Occurrence, System
 from treegauge.metrics.hogenhout.items import ProcessedBrackets
 from treegauge.presets import Preset
 from treegauge.trees.drawing import draw_svg
-from treegauge.trees.drawing.layout import roof_text
+from treegauge.trees.drawing.layout import levels_of, parents_of, roof_text
 from treegauge.trees.drawing.marks import ems
 from treegauge.trees.drawing.svg import Metrics
 from treegauge.trees.tree import Child, Tree, rebuild
@@ -289,7 +289,10 @@ class _Folding:
         self._span = start, end = marked.span
         self._nodes = list(marked.tree.nodes_with_spans())
         self._gap = Metrics.of(_FONT).gap
-        self._above, self._depth, self._below = self._structure()
+        self._above, self._depth = parents_of(marked.tree), levels_of(marked.tree)
+        self._below: list[list[int]] = [[] for _ in self._nodes]
+        for number, above in enumerate(self._above[1:], 1):
+            self._below[above].append(number)
         self._room, self._levels = room, levels
         # What is different between the trees is opened first; so is the rest of a bracket that matters.
         self._matter = {*marked.targets}
@@ -305,19 +308,6 @@ class _Folding:
         for number in sorted(self._open):
             self._close_parts(number)
         self._open_what_fits()
-
-    def _structure(self) -> tuple[list[int], list[int], list[list[int]]]:
-        """The node above each one, its depth, and the nodes below it."""
-        above, depth = [-1] * len(self._nodes), [0] * len(self._nodes)
-        below: list[list[int]] = [[] for _ in self._nodes]
-        for number, (node, _, _) in enumerate(self._nodes):
-            at = number + 1
-            for child in node.children:
-                if isinstance(child, Tree):
-                    above[at], depth[at] = number, depth[number] + 1
-                    below[number].append(at)
-                    at += child.size
-        return above, depth, below
 
     def _with_above(self, numbers: Iterable[int]) -> set[int]:
         """Some nodes and all nodes above them."""

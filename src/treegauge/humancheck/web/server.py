@@ -230,8 +230,7 @@ class _App:
             raise RequestError("In a blind check only the adjudicator can export the treebank.", 403)
         await self.session.refresh()
         content = await asyncio.to_thread(self.session.export_corrected, person, form)
-        name = f'attachment; filename="corrected.{form}"'
-        return Response(content, media_type="text/plain", headers={"content-disposition": name})
+        return _attachment(content, "text/plain", f"corrected.{form}")
 
     async def measures(self, request: Request, person: Person) -> Response:
         return HTMLResponse(self.pages.measures(person))
@@ -251,8 +250,7 @@ class _App:
             raise RequestError("Judgements are exported as .csv or .jsonl.", 404)
         await self.session.refresh()
         kind = {"csv": "text/csv", "jsonl": "application/jsonl"}[form]
-        name = f'attachment; filename="judgements.{form}"'
-        return Response(self.session.export(person, form), media_type=kind, headers={"content-disposition": name})
+        return _attachment(self.session.export(person, form), kind, f"judgements.{form}")
 
     async def agreement(self, request: Request, person: Person) -> Response:
         if person.role != "adjudicator":
@@ -260,8 +258,7 @@ class _App:
         await self.session.refresh()
         if request.url.path.endswith(".csv"):
             table = verdict_table(self.session.check, self.session.log)
-            headers = {"content-disposition": 'attachment; filename="agreement.csv"'}
-            return Response(render(table, "csv") + "\n", media_type="text/csv", headers=headers)
+            return _attachment(render(table, "csv") + "\n", "text/csv", "agreement.csv")
         return HTMLResponse(self.pages.agreement(person))
 
     async def sentences(self, request: Request, person: Person) -> Response:
@@ -301,6 +298,11 @@ class _App:
         progress = worklist.progress()
         fields = plain(progress._asdict()) | {"left": progress.left, "judged": progress.judged, "text": str(progress)}
         return JSONResponse({"next": key, "last": self.pages.last(person), "progress": fields})
+
+
+def _attachment(content: str | bytes, kind: str, name: str) -> Response:
+    """A file that the browser saves under a name."""
+    return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 def _view_options(request: Request) -> dict[str, Any]:
@@ -478,6 +480,15 @@ def make_server(app: Guard, address: Address | None = None) -> uvicorn.Server:
     return _Server(config)
 
 
+def _serving(
+    session: Session, listening: socket.socket, address: Address, report: Callable[[str], None], *, renew: bool = False
+) -> tuple[uvicorn.Server, dict[Person, str]]:
+    """The server of a session at a socket, and the links to give to people."""
+    links, addresses = links_to(session, listening, address, renew=renew)
+    hosts = HostRule(remote=address.allow_remote, names=address.names)
+    return make_server(page_app(session, links, hosts, report, base=address.base), address), addresses
+
+
 def serve(
     session: Session,
     address: Address,
@@ -488,12 +499,10 @@ def serve(
 ) -> None:
     """Serve the page until it is stopped; ``announce`` gets the links as soon as they work."""
     with listen(address) as listening:
-        links, addresses = links_to(session, listening, address, renew=renew)
-        hosts = HostRule(remote=address.allow_remote, names=address.names)
-        server = make_server(page_app(session, links, hosts, report, base=address.base), address)
-        announce(addresses)
-        # Ctrl-C is the usual way to stop the server; SIGTERM and SIGHUP are as good.
-        with suppress(KeyboardInterrupt):
+        server, addresses = _serving(session, listening, address, report, renew=renew)
+        # Ctrl-C is the usual way to stop the server; SIGTERM and SIGHUP are as good, also while it starts.
+        with suppress(KeyboardInterrupt), server.capture_signals():
+            announce(addresses)
             server.run(sockets=[listening])
 
 
@@ -512,13 +521,13 @@ def open_in_browser(link: str) -> Generator[None]:
 
 
 @contextmanager
-def serve_in_thread(session: Session, address: Address | None = None, **options: Any) -> Generator[dict[Person, str]]:
+def serve_in_thread(
+    session: Session, address: Address | None = None, report: Callable[[str], None] = print
+) -> Generator[dict[Person, str]]:
     """Serve the page from a thread for as long as the block lasts: for notebooks and tests."""
     address = address or Address(port=0)
     with listen(address) as listening:
-        links, addresses = links_to(session, listening, address)
-        hosts = HostRule(remote=address.allow_remote, names=address.names)
-        server = make_server(page_app(session, links, hosts, base=address.base, **options), address)
+        server, addresses = _serving(session, listening, address, report)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         try:

@@ -117,7 +117,8 @@ def question_view(
     shown_system = check.systems[occurrence.system]
     preset = check.plan.metric.preset_for(check.plan.preset)
     traces = preset.traces & {*check.gold.labels, *shown_system.bank.labels}
-    gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(shown_system, occurrence)
+    gold_tree = check.gold[occurrence.sentence]
+    test_tree = shown_system.bank[int(shown_system.pair.alignment.test[occurrence.sentence])]
     gold = gold_marks(shown_system, gold_tree, occurrence, traces)
     test = parse_marks(shown_system, test_tree, occurrence, traces)
     if blind:
@@ -151,10 +152,6 @@ def _choose_occurrence(check: Check, question: Question, system: str) -> Occurre
     first = {found.system: found for found in reversed(question.occurrences)}
     systems = sorted(first)
     return first[systems[int(question.key, 16) % len(systems)]]
-
-
-def _test_tree(system: System, occurrence: Occurrence) -> Tree:
-    return system.bank[int(system.pair.alignment.test[occurrence.sentence])]
 
 
 def gold_is_first(question: Question, reader: str) -> bool:

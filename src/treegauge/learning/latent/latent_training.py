@@ -17,7 +17,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -41,10 +41,9 @@ from treegauge.learning.latent.treebank_em import (
     treebank_arrays,
 )
 from treegauge.normalise import pipeline
-from treegauge.parsing.confidence import F1Calibration, calibration_from_notes, fit_calibration
+from treegauge.parsing.confidence import F1Calibration, calibration_from_notes
 from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.parsing.latent.latent_parser import LatentParser
-from treegauge.parsing.parser import Sentence
 from treegauge.scoring.evaluation import evaluator
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
@@ -151,9 +150,7 @@ def choose_settings(
             settings, best_try = pruned, made
     settings = settings._replace(lam=best_try.lam)
     model = LatentModel(arrays.base, arrays.table, tuple(each[rounds] for each in grammars)[: 1 if rounds == 0 else None], settings)
-    parsed = list(LatentParser(model, expected_f1=True).parse_all([Sentence(tree.words) for tree in gold], jobs))
-    calibration = fit_calibration([each.tree for each in parsed], [each.expected for each in parsed], gold)
-    return TunedTraining(rounds, settings, tuple(tried), calibration)
+    return TunedTraining(rounds, settings, tuple(tried), LatentParser(model).fit_calibration(gold, jobs))
 
 
 def _gold(held: Sequence[Tree]) -> list[Tree]:
@@ -258,8 +255,8 @@ class TrainingSettings:
     tuning_grammars: int = 4
     seed: int = 1
     jobs: int = 1
-    schedule: Schedule = SCHEDULE
-    starts: tuple[tuple[str, ...], ...] = STARTS
+    schedule: Schedule = field(default=SCHEDULE, repr=False)
+    starts: tuple[tuple[str, ...], ...] = field(default=STARTS, repr=False)
 
     def __post_init__(self) -> None:
         for name, least in (("grammars", 1), ("most_rounds", 0), ("tuning_grammars", 0), ("seed", 0), ("jobs", 1)):
@@ -330,7 +327,7 @@ def train_latent(
         "rounds": chosen.rounds,
         "tried": [list(each) for each in chosen.tried],
         "calibration": chosen.calibration,
-        "log_likelihood": run.histories("grammar", settings.grammars),
+        "log_likelihood": [run.history.get(f"grammar-{number + 1}", []) for number in range(settings.grammars)],
     }
     model = LatentModel(arrays.base, arrays.table, grammars, chosen.settings, digest, notes, sentence_hashes(trees))
     save(model)
@@ -365,15 +362,11 @@ class _TrainingRun:
         self, settings: TrainingSettings, n_trees: int, on_iteration: Callable[[IterationReport], None], checkpoints: Checkpoints
     ) -> None:
         self.settings, self.on_iteration, self.checkpoints = settings, on_iteration, checkpoints
-        self._history: dict[str, list[list[float]]] = {}
+        self.history: dict[str, list[list[float]]] = {}
         self._effort: dict[str, float] = {}
         tuned = min(settings.tuning_grammars, settings.grammars) if n_trees >= FEWEST_TO_TUNE else 0
         rounds = settings.most_rounds if settings.rounds is None else settings.rounds
         self._whole = sum(map(_effort, range(1, rounds + 1))) * (settings.grammars + tuned)
-
-    @property
-    def _iterations(self) -> int:
-        return self.settings.schedule.after_split + self.settings.schedule.after_merge + self.settings.schedule.smoothed
 
     def train(self, arrays: TreebankArrays, kind: str, count: int, rounds: int, seed: int) -> list[dict[int, Hierarchy]]:
         """Train grammars; return for each its hierarchy after each round."""
@@ -404,6 +397,7 @@ class _TrainingRun:
         state, history = self.checkpoints.load(name) or (initial_state(arrays), list[list[float]]())
         made = {0: Hierarchy(initial_state(arrays).counts, ())} | self._complete(name, state)
         schedule, contexts = self.settings.schedule, self.settings.start(seed[-1])
+        iterations = schedule.after_split + schedule.after_merge + schedule.smoothed
         for step in training_steps(arrays, state, rounds, seed, schedule, threads, contexts=contexts):
             if stop.is_set():
                 break
@@ -415,21 +409,16 @@ class _TrainingRun:
                 made[state.round] = Hierarchy(state.counts, state.up)
                 self.checkpoints.save(f"{name}-round-{state.round}", state, history)
             self.checkpoints.save(name, state, history)
-            self._effort[name] = (
-                sum(map(_effort, range(1, state.round))) + _effort(state.round) * state.iteration / self._iterations
-            )
+            self._effort[name] = sum(map(_effort, range(1, state.round))) + _effort(state.round) * state.iteration / iterations
             done = min(1.0, sum(list(self._effort.values())) / max(self._whole, 1e-9))
             self.on_iteration(IterationReport(name, state.round, state.iteration, step.log_likelihood, done))
-        self._history[name] = history
+        self.history[name] = history
         return made
 
     def _complete(self, name: str, state: TrainingState) -> dict[int, Hierarchy]:
         """The hierarchies of the rounds that were complete before an interruption."""
         found = {r: self.checkpoints.load(f"{name}-round-{r}") for r in range(1, state.round + 1)}
         return {r: Hierarchy(each[0].counts, each[0].up) for r, each in found.items() if each is not None}
-
-    def histories(self, kind: str, count: int) -> list[list[list[float]]]:
-        return [self._history.get(f"{kind}-{number + 1}", []) for number in range(count)]
 
 
 def _effort(number: int) -> float:

@@ -21,8 +21,7 @@ that of grammars that differ only by the seed of their splits. The base grammar,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compilation import Floats, Ints, inline, kernel
+from treegauge.engines import in_threads
 from treegauge.errors import UsageError
 from treegauge.grammar.latent.latent_grammar import (
     LatentCounts,
@@ -262,6 +262,16 @@ class ExpectedSums(NamedTuple):
     loss: Floats
 
 
+class TreeValues(NamedTuple):
+    """The arrays for one tree at a time: node v has the values ``place[v]:place[v+1]`` of e and f, and e was divided by
+    ``largest[v]``."""
+
+    place: Ints
+    largest: Floats
+    e: Floats
+    f: Floats
+
+
 class TreebankExpectation(NamedTuple):
     """Expected counts, the log likelihood of the trees, and the loss of log likelihood if subcategories 2x and 2x+1 were merged."""
 
@@ -299,7 +309,7 @@ def expect(
         )
         return sums, add_trees(bounds[number], bounds[number + 1], nodes, given, weights, sums)
 
-    made = list(_map_in_threads(block, range(BLOCKS), threads))
+    made = list(in_threads(block, range(BLOCKS), threads))
     total = ExpectedSums(*(sum(parts[1:], start=parts[0]) for parts in zip(*(sums for sums, _ in made), strict=True)))
     counts = LatentCounts(
         given.sizes,
@@ -311,35 +321,29 @@ def expect(
     return TreebankExpectation(counts, float(sum(log_likelihood for _, log_likelihood in made)), total.loss)
 
 
-def _map_in_threads(function: Callable[[int], Any], items: Iterable[int], threads: int) -> Iterable[Any]:
-    if threads <= 1:
-        return map(function, items)
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, items))
-
-
 @kernel
 def add_trees(low: int, high: int, nodes: Nodes, given: EMParameters, usage: Floats, sums: ExpectedSums) -> float:
     """Add the trees from ``low`` to ``high`` to the sums; return their log likelihood."""
     most = 0
     for t in range(low, high):
         most = max(most, nodes.start[t + 1] - nodes.start[t])
-    room = most * given.sizes.max()
-    e, f = np.zeros(room, given.root.dtype), np.zeros(room, given.root.dtype)
-    place, largest = np.zeros(most + 1, np.int64), np.zeros(most, given.root.dtype)
+    room, precision = most * given.sizes.max(), given.root.dtype
+    place, largest = np.zeros(most + 1, np.int64), np.zeros(most, precision)
+    values = TreeValues(place, largest, np.zeros(room, precision), np.zeros(room, precision))
     total = 0.0
     for t in range(low, high):
         at, n = nodes.start[t], nodes.start[t + 1] - nodes.start[t]
         for v in range(n):
             place[v + 1] = place[v] + given.sizes[nodes.symbol[at + v]]
-        total += inside(at, n, nodes, given, place, largest, e)
-        total += outside(at, n, nodes, given, place, largest, e, f, usage, sums)
+        total += inside(at, n, nodes, given, values)
+        total += outside(at, n, nodes, given, values, usage, sums)
     return total
 
 
 @inline
-def inside(at: int, n: int, nodes: Nodes, given: EMParameters, place: Ints, largest: Floats, e: Floats) -> float:
+def inside(at: int, n: int, nodes: Nodes, given: EMParameters, values: TreeValues) -> float:
     """Fill in e of a tree's nodes; return the sum of the logarithms of the largest values."""
+    place, largest, e = values.place, values.largest, values.e
     total = 0.0
     for v in range(n):
         r, o, size = nodes.rule[at + v], place[v], place[v + 1] - place[v]
@@ -371,19 +375,9 @@ def inside(at: int, n: int, nodes: Nodes, given: EMParameters, place: Ints, larg
 
 
 @inline
-def outside(
-    at: int,
-    n: int,
-    nodes: Nodes,
-    given: EMParameters,
-    place: Ints,
-    largest: Floats,
-    e: Floats,
-    f: Floats,
-    usage: Floats,
-    sums: ExpectedSums,
-) -> float:
+def outside(at: int, n: int, nodes: Nodes, given: EMParameters, values: TreeValues, usage: Floats, sums: ExpectedSums) -> float:
     """Fill in f from the root down and add to the sums; return the logarithm of the root's factor of the likelihood."""
+    place, e, f = values.place, values.e, values.f
     root, o = given.first[nodes.symbol[at + n - 1]], place[n - 1]
     for i in range(place[n] - o):
         f[o + i] = given.root[root + i]
@@ -401,12 +395,10 @@ def outside(
                 sums.pair[given.pair_offset[r] + i] += f[o + i] * e[o + i]
         else:
             b = nodes.left[at + v]
-            begin, end = place[b], place[b + 1]
             if nodes.kind[at + v] == BINARY:
-                c = nodes.right[at + v]
-                children_outside(r, o, size, begin, end, place[c], place[c + 1], given.binary, largest[v], e, f, sums.binary)
+                children_outside(r, v, b, nodes.right[at + v], given.binary, values, sums.binary)
             else:
-                children_outside(r, o, size, begin, end, -1, -1, given.unary, largest[v], e, f, sums.unary)
+                children_outside(r, v, b, -1, given.unary, values, sums.unary)
     return np.log(z)
 
 
@@ -436,26 +428,17 @@ def add_loss(first: int, o: int, size: int, e: Floats, f: Floats, usage: Floats,
 
 
 @inline
-def children_outside(
-    r: int,
-    o: int,
-    size: int,
-    b: int,
-    b_end: int,
-    c: int,
-    c_end: int,
-    rows: RuleRows,
-    largest: float,
-    e: Floats,
-    f: Floats,
-    sums: Floats,
-) -> None:
-    """Fill in f of a node's children (``c`` < 0: there is one) and add the node to the sums of its rule."""
-    for j in range(b, b_end):
+def children_outside(r: int, v: int, left: int, right: int, rows: RuleRows, values: TreeValues, sums: Floats) -> None:
+    """Fill in f of the children of node v (``right`` < 0: there is one) and add the node to the sums of its rule."""
+    place, e, f = values.place, values.e, values.f
+    b, c = place[left], place[right] if right >= 0 else -1
+    for j in range(b, place[left + 1]):
         f[j] = 0
-    for k in range(c, c_end):
-        f[k] = 0
-    own = f[o : o + size]
+    if c >= 0:
+        for k in range(c, place[right + 1]):
+            f[k] = 0
+    own = f[place[v] : place[v + 1]]
+    size = len(own)
     for q in range(rows.first[r], rows.first[r + 1]):
         j, k = b + rows.left[q], c + rows.right[q]
         w = e[j]
@@ -463,7 +446,7 @@ def children_outside(
             w *= e[k]
         if w > _NOTHING:
             x = rows.offset[q]
-            add_multiple(w / largest, own, sums[x : x + size])
+            add_multiple(w / values.largest[v], own, sums[x : x + size])
             d = dot_in_order(own, rows.value[x : x + size])
             if c >= 0:
                 f[j] += d * e[k]

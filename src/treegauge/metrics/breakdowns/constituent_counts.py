@@ -6,7 +6,7 @@ corpus is the sum of those of its blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.matching import codes, crossing, is_in, partners, sequence_codes
+from treegauge.metrics.matching import codes, crossing, has_partner, is_in, partners, sequence_codes
 from treegauge.metrics.metric import f1, ratio
-from treegauge.tables import Cell, Table
+from treegauge.tables import Cell, HasTable, Table
 from treegauge.trees.columns import depths
-from treegauge.trees.treebank import Int32, Int64
+from treegauge.trees.treebank import Int32, Int64, Mask
 
 Key = tuple[str | int, ...]
 Counts = Mapping[Key, tuple[int, ...]]
@@ -65,10 +65,10 @@ class TableLayout(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Breakdown:
+class Breakdown(HasTable):
     """Counts by key over ``sentences`` gold sentences; ``places`` has the wrong brackets behind the counts of each key."""
 
-    counts: Counts
+    counts: Counts = field(repr=False)
     places: Mapping[Key, tuple[PlaceArray, ...]] = field(repr=False)
     sentences: int
     layout: TableLayout = field(repr=False)
@@ -87,8 +87,8 @@ class Breakdown:
         """The first ``n`` places behind a row (default: all)."""
         return list(islice((place for places in self.places.get(key, ()) for place in places), n))
 
-    def _repr_html_(self) -> str:
-        return self.table.as_html()
+    def as_table(self) -> Table:
+        return self.table
 
     def __add__(self, other: Breakdown) -> Breakdown:
         """The breakdown of two treebanks, one after the other."""
@@ -157,22 +157,27 @@ def by_label(pair: Pair) -> Breakdown:
     >>> by_label(alignment.pair(gold, test, load_preset("none"))).counts[("NP",)]
     (1, 1, 1, 1)
     """
+    names, gold, test = class_names(pair), pair.classes[pair.gold.label], pair.classes[pair.test.label]
+    used = [number for number in np.union1d(gold, test).tolist() if names[number]]
+    return _by_kind(pair, gold, test, [(name,) for name in names], used, _BY_LABEL)
+
+
+def _by_kind(
+    pair: Pair,
+    gold: NDArray[np.signedinteger],
+    test: NDArray[np.signedinteger],
+    keys: Sequence[Key],
+    counted: Iterable[int],
+    layout: TableLayout,
+) -> Breakdown:
+    """Gold and test brackets, and those that are matched, by the number of each bracket's kind; ``counted`` kinds have a row."""
     partner = partners(pair.gold, pair.test, pair.matching_classes)
-    found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
-    found[partner[partner >= 0]] = True
-    names = class_names(pair)
-    gold, test = pair.classes[pair.gold.label], pair.classes[pair.test.label]
-    columns = [np.bincount(labels, minlength=len(names)).tolist() for labels in (gold, gold[partner >= 0], test, test[found])]
-    numbers = [number for number, name in enumerate(names) if name]
-    counts: dict[Key, tuple[int, ...]] = {
-        (names[number],): tuple(column[number] for column in columns)
-        for number in numbers
-        if columns[0][number] or columns[2][number]
-    }
-    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
-    which = np.concatenate([gold[missed], test[spurious]])
-    places = places_by_key(pair, [(name,) for name in names], which, places_of(pair, missed, spurious))
-    return Breakdown(counts, places, len(pair.alignment.test), _BY_LABEL)
+    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~has_partner(partner, pair.test))
+    columns = (gold, gold[partner >= 0], test, np.delete(test, spurious))
+    sums = [np.bincount(column, minlength=len(keys)).tolist() for column in columns]
+    counts = {keys[kind]: tuple(of_kind[kind] for of_kind in sums) for kind in counted}
+    places = places_by_key(pair, keys, np.concatenate([gold[missed], test[spurious]]), places_of(pair, missed, spurious))
+    return Breakdown(counts, places, len(pair.alignment.test), layout)
 
 
 def most_frequent_first(counts: Counts) -> list[Key]:
@@ -201,8 +206,7 @@ def confusions(pair: Pair) -> Breakdown:
     If there are several on one span, they are paired from the top.
     """
     partner = partners(pair.gold, pair.test, pair.classes)
-    used = np.zeros(pair.test.n_brackets, dtype=np.bool_)
-    used[partner[partner >= 0]] = True
+    used = has_partner(partner, pair.test)
     missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~used)
     gold, test = pair.gold.select(partner < 0), pair.test.select(~used)
     beside = partners(gold, test, None)
@@ -235,17 +239,8 @@ def by_fan_out(pair: Pair) -> Breakdown:
 
 def _by_number(pair: Pair, gold: NDArray[np.signedinteger], test: NDArray[np.signedinteger], layout: TableLayout) -> Breakdown:
     """Gold and test brackets, and those that are matched, by a number (from 1) that each bracket has."""
-    partner = partners(pair.gold, pair.test, pair.matching_classes)
-    found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
-    found[partner[partner >= 0]] = True
     largest = int(max(gold.max(initial=0), test.max(initial=0)))
-    columns = [np.bincount(column, minlength=largest + 1).tolist() for column in (gold, gold[partner >= 0], test, test[found])]
-    keys: list[Key] = [(number,) for number in range(largest + 1)]
-    counts = {key: tuple(column[number] for column in columns) for number, key in enumerate(keys) if number}
-    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
-    which = np.concatenate([gold[missed], test[spurious]])
-    places = places_by_key(pair, keys, which, places_of(pair, missed, spurious))
-    return Breakdown(counts, places, len(pair.alignment.test), layout)
+    return _by_kind(pair, gold, test, [(number,) for number in range(largest + 1)], range(1, largest + 1), layout)
 
 
 def _fan_out_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
@@ -268,27 +263,20 @@ def by_gap_degree(pair: Pair) -> Breakdown:
     gold, test = pair.gold, pair.test
     matched = gold.per_sentence(partners(gold, test, pair.matching_classes) >= 0)
     exact = (matched == gold.counts) & (matched == test.counts)
-    degree = _gap_degrees(gold)
-    largest = int(degree.max(initial=-1))
-    columns = (np.ones_like(matched), gold.counts, test.counts, matched, exact)
-    sums = [np.bincount(degree, weights=column, minlength=largest + 1).astype(np.int64).tolist() for column in columns]
-    keys: list[Key] = [(number,) for number in range(largest + 1)]
-    counts = {key: tuple(column[index] for column in sums) for index, key in enumerate(keys) if sums[0][index]}
-    wrong = np.flatnonzero(~exact)
-    places = places_by_key(pair, keys, degree[wrong], _whole_sentences(pair, wrong))
-    return Breakdown(counts, places, len(pair.alignment.test), _BY_GAP_DEGREE)
+    degree = np.zeros(len(gold), dtype=np.int64)
+    np.maximum.at(degree, gold.sentence, gold.fan_out - 1)
+    return _by_sentences(pair, degree, (gold.counts, test.counts, matched, exact), ~exact, _BY_GAP_DEGREE)
 
 
-def _whole_sentences(pair: Pair, sentences: Int64) -> Int64:
-    """Rows of places for whole sentences, given by their rows in the pair."""
-    zero = np.zeros_like(sentences)
-    return np.stack([pair.index[sentences], zero, zero, np.diff(pair.gold.token_offset)[sentences], zero - 1], axis=1)
-
-
-def _gap_degrees(brackets: Brackets) -> Int64:
-    degree = np.zeros(len(brackets), dtype=np.int64)
-    np.maximum.at(degree, brackets.sentence, brackets.fan_out - 1)
-    return degree
+def _by_sentences(pair: Pair, kind: Int64, columns: Sequence[Int64 | Mask], wrong: Mask, layout: TableLayout) -> Breakdown:
+    """The number of sentences of each kind that occurs, and the sums of some columns over them; the places are sentences."""
+    sums = [np.bincount(kind, weights=column).astype(np.int64).tolist() for column in (np.ones_like(kind), *columns)]
+    keys: list[Key] = [(number,) for number in range(len(sums[0]))]
+    counts = {key: tuple(column[number] for column in sums) for number, key in enumerate(keys) if sums[0][number]}
+    rows = np.flatnonzero(wrong)
+    zero = np.zeros_like(rows)
+    whole = np.stack([pair.index[rows], zero, zero, np.diff(pair.gold.token_offset)[rows], zero - 1], axis=1)
+    return Breakdown(counts, places_by_key(pair, keys, kind[rows], whole), len(pair.alignment.test), layout)
 
 
 def _gap_degree_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
@@ -318,13 +306,7 @@ def by_length(pair: Pair) -> Breakdown:
     crossed = test.per_sentence(crossing(gold, test))
     exact = (matched == gold.counts) & (matched == test.counts) & pair.has_parse & ~pair.is_edited
     bucket = np.minimum(-(-gold.length // _WIDTH), _LAST + 1)
-    columns = (np.ones_like(matched), gold.counts, test.counts, matched, exact, crossed)
-    sums = [np.bincount(bucket, weights=column, minlength=_LAST + 2).astype(np.int64).tolist() for column in columns]
-    keys: list[Key] = [(number,) for number in range(_LAST + 2)]
-    counts = {key: tuple(column[index] for column in sums) for index, key in enumerate(keys) if sums[0][index]}
-    wrong = np.flatnonzero(~exact)
-    places = places_by_key(pair, keys, bucket[wrong], _whole_sentences(pair, wrong))
-    return Breakdown(counts, places, len(pair.alignment.test), _BY_LENGTH)
+    return _by_sentences(pair, bucket, (gold.counts, test.counts, matched, exact, crossed), ~exact, _BY_LENGTH)
 
 
 def _length_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
@@ -434,12 +416,7 @@ def by_crossing(pair: Pair) -> Breakdown:
     {(0,): (1,), (1,): (1,)}
     """
     crossed = pair.test.per_sentence(crossing(pair.gold, pair.test))
-    sizes, which = np.unique(crossed, return_inverse=True)
-    keys: list[Key] = [(size,) for size in sizes.tolist()]
-    counts = dict(zip(keys, ((n,) for n in np.bincount(which, minlength=len(keys)).tolist()), strict=True))
-    wrong = np.flatnonzero(crossed > 0)
-    places = places_by_key(pair, keys, which[wrong], _whole_sentences(pair, wrong))
-    return Breakdown(counts, places, len(pair.alignment.test), _BY_CROSSING)
+    return _by_sentences(pair, crossed, (), crossed > 0, _BY_CROSSING)
 
 
 def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
@@ -450,8 +427,8 @@ def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
 
 _BY_CROSSING = TableLayout(
     "By crossing brackets",
-    ("crossing", "sentences", "share", "so many or fewer"),
-    ("share", "so many or fewer"),
+    ("crossing", "sentences", "share", "cumulative"),
+    ("share", "cumulative"),
     sorted,
     _cells,
 )

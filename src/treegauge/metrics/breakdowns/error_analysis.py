@@ -27,7 +27,7 @@ from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
 from treegauge.metrics.breakdowns.constituent_counts import Breakdown, Counts, Key, PlaceArray, TableLayout, places_of
 from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, MissingBrackets, Node, RepairForest, kind_of_move, kind_of_node
-from treegauge.metrics.matching import partners
+from treegauge.metrics.matching import has_partner, partners
 from treegauge.metrics.metric import f1, ratio
 from treegauge.tables import Cell
 from treegauge.trees.tree import Span
@@ -397,8 +397,7 @@ def explain(pair: Pair) -> Iterator[SentenceRepairs]:
     PP attachment move PP 4 6
     """
     partner = partners(pair.gold, pair.test, pair.matching_classes)
-    wrong = np.ones(pair.test.n_brackets, dtype=np.bool_)
-    wrong[partner[partner >= 0]] = False
+    wrong = ~has_partner(partner, pair.test)
     classes = pair.classes if pair.preset.labelled else np.zeros_like(pair.classes)
     is_missed = partner < 0
     n_missed, n_wrong = pair.gold.per_sentence(is_missed), pair.test.per_sentence(wrong)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from treegauge.metrics.evalb.program import evalb
     from treegauge.metrics.evalb.scoring import SentenceResult, score_lines
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)
 
 __all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "evalb", "score_lines"]
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from treegauge.alignment.brackets import LabelNumbers, brackets_of, sentence_lengths, sum_within
 from treegauge.alignment.words import has_tag
 from treegauge.io.bracketed_columns import Names, TreeColumns, find_events, part_of
-from treegauge.metrics.evalb import VALID
-from treegauge.metrics.evalb import lines as limits
+from treegauge.metrics.evalb import VALID, lines as limits
 from treegauge.metrics.evalb.lines import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
 from treegauge.metrics.matching import crossing, partners

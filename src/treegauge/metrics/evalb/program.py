@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING, BinaryIO
@@ -347,7 +348,7 @@ class _ProgramRun:
 
     def score(self, gold: BinaryIO, test: BinaryIO) -> int:
         everything, short = Totals(), Totals()
-        cutoff, write = self._parameters.cutoff_length, self._stdout.write
+        cutoff, write = self._parameters.cutoff_length, self._write
         write(HEADER)
         try:
             is_large = _size(gold) + _size(test) >= _LARGE_BYTES
@@ -369,11 +370,20 @@ class _ProgramRun:
                 if result.dump:
                     write(result.dump)
         except _LimitReached:
-            self._stdout.flush()
+            self._flush()
             return 1
         write(summary(everything, short, cutoff))
-        self._stdout.flush()
+        self._flush()
         return 0
+
+    def _write(self, text: bytes) -> None:
+        """Write to standard output; a reader that has gone does not change the exit code."""
+        with suppress(BrokenPipeError):
+            self._stdout.write(text)
+
+    def _flush(self) -> None:
+        with suppress(BrokenPipeError):
+            self._stdout.flush()
 
     def _report(self, result: SentenceResult) -> None:
         """Print the trace, messages and remarks of a sentence; raise _LimitReached if the error limit is exceeded."""
@@ -381,11 +391,11 @@ class _ProgramRun:
         for remark in result.remarks:
             self._say(REMARK + remark + b"\n")
         for piece, text in zip(trace, result.messages, strict=False):
-            self._stdout.write(piece)
+            self._write(piece)
             self._count(b"%d : %s\n" % (result.id, text))
         if result.endless:
             self._repeat(b"%d : %s\n" % (result.id, result.messages[-1]))
-        self._stdout.write(trace[-1])
+        self._write(trace[-1])
 
     def _count(self, message: bytes) -> None:
         """Print a message; EVALB compares the number of messages before it with the limit."""
@@ -406,6 +416,6 @@ class _ProgramRun:
 
     def _say(self, text: bytes) -> None:
         # Flush the rows first, so that a terminal or a common log shows both streams in order.
-        self._stdout.flush()
+        self._flush()
         self._stderr.write(text)
         self._stderr.flush()

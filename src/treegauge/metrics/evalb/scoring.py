@@ -14,8 +14,7 @@ from heapq import heappop, heappush
 from itertools import chain, islice, repeat, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID
-from treegauge.metrics.evalb import lines as limits
+from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, lines as limits
 from treegauge.metrics.evalb.lines import EvalbSentence, Log, Rules, read_sentence, repair_quotes
 from treegauge.presets.prm import Parameters, cut_label
 

@@ -21,34 +21,29 @@ The paper's example, two sentences and a parser:
 
 from __future__ import annotations
 
-from treegauge.metrics.hogenhout.bracket_measures import (
-    COMPARATIVE,
-    MEASURES,
-    Hogenhout,
-    JudgedHogenhout,
-    ParseBase,
-    brackets_to_judge,
-    comparative_rows,
-    measures,
-    parse_base,
-    rows_of_bits,
-)
-from treegauge.metrics.hogenhout.items import BracketKey, BracketToJudge, Judgements, Verdict, crossing_histogram
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "COMPARATIVE",
-    "MEASURES",
-    "BracketKey",
-    "BracketToJudge",
-    "Hogenhout",
-    "JudgedHogenhout",
-    "Judgements",
-    "ParseBase",
-    "Verdict",
-    "brackets_to_judge",
-    "comparative_rows",
-    "crossing_histogram",
-    "measures",
-    "parse_base",
-    "rows_of_bits",
-]
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.metrics.hogenhout.bracket_measures import (
+        COMPARATIVE as COMPARATIVE,
+        MEASURES as MEASURES,
+        Hogenhout as Hogenhout,
+        JudgedHogenhout as JudgedHogenhout,
+        ParseBase as ParseBase,
+        brackets_to_judge as brackets_to_judge,
+        comparative_rows as comparative_rows,
+        measures as measures,
+        parse_base as parse_base,
+        rows_of_bits as rows_of_bits,
+    )
+    from treegauge.metrics.hogenhout.items import (
+        BracketKey as BracketKey,
+        BracketToJudge as BracketToJudge,
+        Judgements as Judgements,
+        Verdict as Verdict,
+        crossing_histogram as crossing_histogram,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

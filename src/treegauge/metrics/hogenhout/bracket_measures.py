@@ -49,7 +49,6 @@ from treegauge.metrics.hogenhout.items import (
     Items,
     Judgements,
     Verdict,
-    check_steps,
     find_items,
     inherits_match,
     preset_keeping,
@@ -172,7 +171,9 @@ class Hogenhout(Metric):
     discontinuous = True
 
     def __post_init__(self) -> None:
-        check_steps(self.keep)
+        for step in self.keep:
+            if step not in STEPS:
+                raise UnknownName("preprocessing step", step, STEPS)
         if self.reading not in READINGS:
             raise UnknownName("reading of TINH", self.reading, READINGS)
 
@@ -230,10 +231,10 @@ class JudgedHogenhout(Hogenhout):
     A rejected exact match is not reproduced.
     """
 
-    judgements: Judgements = field(default_factory=Judgements)
+    judgements: Judgements = field(default_factory=Judgements, repr=False)
 
     columns = (
-        *("TTB", "TPB", "EM", "CE", "SP", "PINH", "PNINH", "TINH", "TNINH"),
+        *Hogenhout.columns,
         *("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "EMA_treebank", "unjudged"),
     )
     symmetries: ClassVar[Mapping[str, str]] = {}

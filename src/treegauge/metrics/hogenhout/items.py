@@ -26,8 +26,7 @@ import numpy as np
 
 from treegauge.alignment.brackets import Brackets, nearest_kept
 from treegauge.alignment.pairing import Pair
-from treegauge.errors import UnknownName
-from treegauge.metrics.matching import crossing, partners
+from treegauge.metrics.matching import crossing, has_partner, partners
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64, Mask
 
@@ -61,13 +60,6 @@ class ProcessedBrackets:
             if row in chosen:
                 labels.setdefault(row, []).append(self.before.labels[label])
         return {row: "+".join(chain) for row, chain in labels.items()}
-
-
-def check_steps(keep: Collection[str]) -> None:
-    """Refuse the name of a step that does not exist."""
-    for step in keep:
-        if step not in STEPS:
-            raise UnknownName("preprocessing step", step, STEPS)
 
 
 def preset_keeping(preset: Preset, keep: Collection[str]) -> Preset:
@@ -152,9 +144,7 @@ def find_items(pair: Pair, keep: Collection[str] = ()) -> Items:
     """Classify all brackets of a pair, after the preprocessing steps not in ``keep``."""
     gold, test = preprocess(pair.gold, keep), preprocess(pair.test, keep)
     partner = partners(gold.brackets, test.brackets, None)
-    exact = np.zeros(test.brackets.n_brackets, dtype=np.bool_)
-    exact[partner[partner >= 0]] = True
-    crosses = crossing(gold.brackets, test.brackets)
+    exact, crosses = has_partner(partner, test.brackets), crossing(gold.brackets, test.brackets)
     return Items(gold, test, partner, partner >= 0, exact, crosses, crosses & _of_parent(crosses, test.brackets.parent))
 
 
@@ -224,7 +214,7 @@ class Judgements(Mapping[BracketKey, Verdict]):
     ('accepted', 'rejected', None)
     """
 
-    verdicts: Mapping[BracketKey, Verdict] = field(default_factory=dict[BracketKey, Verdict])
+    verdicts: Mapping[BracketKey, Verdict] = field(default_factory=dict[BracketKey, Verdict], repr=False)
     otherwise: Verdict | None = None
 
     def of(self, sentence: int, start: int, end: int, label: str, blocks: tuple[tuple[int, int], ...] = ()) -> Verdict | None:

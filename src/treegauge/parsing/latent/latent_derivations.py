@@ -76,7 +76,7 @@ def derivation_tree(base: BaseGrammar, forest: PackedForest, derivation: Derivat
             children = done.pop()
             done[-1].extend(_node(base, forest, A, bool(forest.high[v]), edge, children))
     (tree,) = done[0]
-    return _with_root(base, tree)
+    return tree if isinstance(tree, Tree) and base.root in (None, tree.label) else Tree(base.root or "", [tree])
 
 
 def _node(base: BaseGrammar, forest: PackedForest, A: int, high: bool, edge: int, children: list[Child]) -> list[Child]:
@@ -86,12 +86,6 @@ def _node(base: BaseGrammar, forest: PackedForest, A: int, high: bool, edge: int
         for name in reversed(base.middles.get((A, int(base.unary[forest.rule[edge], 1])), ())):
             children = [Tree(name, children)]
     return [Tree(base.names[A], children)]
-
-
-def _with_root(base: BaseGrammar, tree: Child) -> Tree:
-    if isinstance(tree, Tree) and base.root in (None, tree.label):
-        return tree
-    return Tree(base.root or "", [tree])
 
 
 class BackPointers(NamedTuple):

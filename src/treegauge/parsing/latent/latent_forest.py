@@ -138,7 +138,7 @@ class LatentForest(PosteriorView):
         self.model, self.words, self.exact = model, tuple(words), exact
         if self.n > MOST_WORDS:
             raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
-        self.tags = tags
+        self.tags, self.lam, self.treebank_root = tags, model.settings.lam, model.base.root
 
     gives = frozenset({"trees", "grammar", "subcategories"})
 
@@ -146,11 +146,6 @@ class LatentForest(PosteriorView):
     def annotated(self) -> bool:
         """Symbols have subcategories, which do not show."""
         return True
-
-    @property
-    def lam(self) -> float:
-        """The price of a node that training has chosen."""
-        return self.model.settings.lam
 
     @cached_property
     def orders(self) -> AnyOrder:
@@ -161,11 +156,6 @@ class LatentForest(PosteriorView):
         """The tags of a word with their posteriors, the most probable first; None for a word without a tag."""
         own, tags = self.posteriors.tag[position], self.model.base.tags
         return [(tags[T] or None, float(own[T])) for T in np.argsort(-own, kind="stable").tolist() if own[T] > 0]
-
-    @property
-    def treebank_root(self) -> str | None:
-        """The treebank's root."""
-        return self.model.base.root
 
     def best_parse(self, parts: CountedParts) -> Best:
         """The parse that is left whose parts have the largest sum of worths."""

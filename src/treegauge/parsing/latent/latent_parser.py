@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from treegauge.errors import MismatchError, TooLong
+from treegauge.errors import TooLong
 from treegauge.grammar.latent.latent_model import LatentModel
-from treegauge.parsing.confidence import F1Calibration
 from treegauge.parsing.latent.latent_forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.passes import base_words
 from treegauge.parsing.objectives import check_objective
-from treegauge.parsing.parser import FALLBACK, ParsedSentence, Sentence, SentenceParser, fallback, mark_fallback, with_tags
-from treegauge.parsing.spellings import Spellings
+from treegauge.parsing.parser import FALLBACK, ParsedSentence, Sentence, SentenceParser, check_sentence, fallback, mark_fallback
+from treegauge.parsing.spellings import Spellings, spellings_of
+from treegauge.tables import concise
 from treegauge.trees.tree import Child, Tree
 
 DEFAULT = "labelled-precision-recall"
 
 
+@concise
 @dataclass(frozen=True)
 class LatentParser(SentenceParser):
     """A latent-variable model with an objective: ``parser.parse(sentence)``.
@@ -33,12 +34,7 @@ class LatentParser(SentenceParser):
     model: LatentModel
     objective: str = DEFAULT
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    kbest: int = 0
-    posteriors: bool = False
-    gold_tags: bool = False
     exact: bool = False
-    expected_f1: bool = False
-    calibration: F1Calibration | None = None
 
     def check(self) -> None:
         """Raise an error for an unknown objective or option before the first sentence is parsed."""
@@ -52,9 +48,7 @@ class LatentParser(SentenceParser):
     @property
     def spellings(self) -> Spellings:
         """The words that the model has seen."""
-        if "spellings" not in self.model.derived:
-            self.model.derived["spellings"] = Spellings(self.model.table.words)
-        return self.model.derived["spellings"]
+        return spellings_of(self.model.table.words, self.model.derived)
 
     @property
     def phrase_labels(self) -> frozenset[str]:
@@ -67,6 +61,7 @@ class LatentParser(SentenceParser):
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence, or the fallback if it has no parse or too many words for a chart."""
+        check_sentence(sentence)
         try:
             forest = self.view(sentence)
             if not forest.has_parse:
@@ -79,17 +74,9 @@ class LatentParser(SentenceParser):
 
     def view(self, sentence: Sentence) -> LatentForest:
         """The parses of a sentence that pruning leaves."""
-        tags = None
-        if self.gold_tags:
-            if sentence.tags is None:
-                raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
-            known = set(self.model.base.tags)
-            tags = [{tag} if tag in known else None for tag in sentence.tags]
+        known, given = set(self.model.base.tags), self.given_tags(sentence)
+        tags = None if given is None else [{tag} if tag in known else None for tag in given]
         return LatentForest(self.model, self.spellings(sentence.words), tags=tags, exact=self.exact)
-
-    def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
-        """The tree with the sentence's own tags if these are to be kept, even tags unknown to the model."""
-        return with_tags(tree, sentence.tags) if self.gold_tags and sentence.tags is not None else tree
 
     def _parse_pieces(self, forest: LatentForest, sentence: Sentence) -> Tree:
         """The fewest pieces of the sentence that have a parse each, under one root; a word without a parse is below its tag."""

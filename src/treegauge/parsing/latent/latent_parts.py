@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -179,32 +180,19 @@ def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors, inne
     """
     tags = [(T, name) for T, name in enumerate(base.tags) if name]
     names = tuple(dict.fromkeys([*base.labels, *(name for _, name in tags)]))
-    number, size = {name: X for X, name in enumerate(names)}, max(1, len(names))
+    number = {name: X for X, name in enumerate(names)}
     named, words = np.array([T for T, _ in tags], np.int64), np.arange(n)
     label_of_tag = np.array([number[name] for _, name in tags], np.int64)
     tag = (shown.tag - shown.both)[:, named]
     s, t, X = np.nonzero(shown.label)
     i, T = np.nonzero(tag > 0)
-    keys = np.concatenate([(s * (n + 1) + t) * size + X, (i * (n + 1) + i + 1) * size + label_of_tag[T]])
-    keys, row = np.unique(keys, return_inverse=True)
-
-    def by_label(of_phrases: NDArray[np.float64], of_tags: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(row, np.concatenate([of_phrases, of_tags]), len(keys)).astype(np.float64)
-
-    phrase, none = shown.label[s, t, X], np.zeros(len(i))
+    span, label = np.concatenate([s * (n + 1) + t, i * (n + 1) + i + 1]), np.concatenate([X, label_of_tag[T]])
+    of_phrase, of_top = (np.concatenate([shares[s, t, X], np.zeros(len(i))]) for shares in (shown.label, shown.top))
     some = shown.top.sum(axis=2)
     some[words, words + 1] += (shown.tag - shown.covered)[:, named].sum(axis=1)
-    return SpanLabels(
-        names,
-        n,
-        np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
-        keys % size,
-        np.minimum(by_label(phrase, tag[i, T]), 1.0),  # rounding can take a sum above 1
-        np.minimum(by_label(phrase, none), 1.0),
-        by_label(shown.top[s, t, X], none),
-        some,
-        inner,
-    )
+    of_any = np.concatenate([shown.label[s, t, X], tag[i, T]])
+    made = SpanLabels.of_rows(names, n, span, label, (of_any, of_phrase, of_top), some, inner)
+    return replace(made, any=np.minimum(made.any, 1.0), phrase=np.minimum(made.phrase, 1.0))  # rounding can take a sum above 1
 
 
 Float64 = NDArray[np.float64]
@@ -267,7 +255,10 @@ def best_parse(forest: LatentForest, counted: CountedParts) -> Best:
     if key not in derived:
         derived[key] = rule_parts(forest.model.base, counted)
     items, edges = _production_worths(forest, derived[key])
-    items += (1.0 if counted.nodes and counted.preterminals else _TIE) * _tag_posteriors(forest)
+    packed = forest.packed_forest
+    tag = forest.tables.labels.tag[packed.symbol]
+    of_tags = np.where(tag >= 0, forest.posteriors.tag[packed.start, np.maximum(tag, 0)], 0.0)
+    items += (1.0 if counted.nodes and counted.preterminals else _TIE) * of_tags
     if counted.nodes:
         of_items, of_edges = _node_worths(forest, counted.lam)
         items, edges = items + of_items, edges + of_edges
@@ -337,13 +328,6 @@ def _middle_worth(forest: LatentForest, owner: NDArray[np.int64], lam: float) ->
             for X in labels.middle[labels.middle_first[u] : labels.middle_first[u + 1]].tolist():
                 worth[d] += float(forest.posteriors.label[packed.start[v], packed.end[v], X]) - lam
     return worth
-
-
-def _tag_posteriors(forest: LatentForest) -> Float64:
-    """For each item, the posterior of its tag; 0 for phrases."""
-    packed = forest.packed_forest
-    tag = forest.tables.labels.tag[packed.symbol]
-    return np.where(tag >= 0, forest.posteriors.tag[packed.start, np.maximum(tag, 0)], 0.0)
 
 
 def _best_by_worth(forest: LatentForest, items: Float64, edges: Float64, roots: Float64 | None = None) -> Best:

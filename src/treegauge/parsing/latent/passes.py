@@ -119,8 +119,7 @@ def forest_places(forest: PackedForest, sizes: Ints) -> Ints:
     return place
 
 
-@helper
-def fill_inside(
+def _fill_inside(
     forest: PackedForest,
     alive: Bools,
     is_tag: Bools,
@@ -168,20 +167,8 @@ def fill_inside(
                 e[o + i] = 0.0
 
 
-@kernel
-def inside_forest(
-    forest: PackedForest,
-    alive: Bools,
-    is_tag: Bools,
-    level: Level,
-    words: Words,
-    scale: Floats,
-    place: Ints,
-    is_open: Bools,
-    e: Floats,
-) -> None:
-    """:func:`fill_inside` as a kernel that Python can call."""
-    fill_inside(forest, alive, is_tag, level, words, scale, place, is_open, e)
+fill_inside, inside_forest = helper(_fill_inside), kernel(_fill_inside)
+"""The same function for other kernels and for Python."""
 
 
 @inline

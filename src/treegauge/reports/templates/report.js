@@ -11,6 +11,7 @@
 
   const tsv = (table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()).join("\t")).join("\n");
   async function copy(text, button) {
+    let done = true;
     try {
       await navigator.clipboard.writeText(text);
     } catch { // the page has no right to the clipboard, as when it was fetched without encryption
@@ -18,13 +19,13 @@
       area.value = text;
       document.body.append(area);
       area.select();
-      document.execCommand("copy");
+      done = document.execCommand("copy");
       area.remove();
       button.focus();
     }
-    const before = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = before; }, 1500);
+    button.dataset.says ??= button.textContent;
+    button.textContent = done ? "Copied" : "Not copied";
+    setTimeout(() => { button.textContent = button.dataset.says; }, 1500);
   }
   for (const buttons of document.querySelectorAll(".copies")) {
     buttons.hidden = false;
@@ -682,6 +683,10 @@
   });
   byId("more").addEventListener("click", more);
   addEventListener("hashchange", follow);
+  // A link to where one was before changes no address, but the list may have changed since.
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("a")?.getAttribute("href") === location.hash) follow();
+  });
   byId("controls").hidden = byId("keys").hidden = false;
   refresh();
   openFirst();

@@ -13,15 +13,18 @@ A large tree stays readable if some nodes are folded, drawn closed as a roof ove
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
 from treegauge.tables import terminal_width
 from treegauge.trees.discontinuous import walk
-from treegauge.trees.tree import Child, Tree
+from treegauge.trees.drawing.marks import clean
+from treegauge.trees.tree import Tree
 
+_LONGEST_TEXT = 60
 _LONGEST_ROOF = 30
 _WORDS_OF_LONG_ROOF = 3
 
@@ -47,6 +50,14 @@ class Item(NamedTuple):
     @property
     def is_node(self) -> bool:
         return self.kind not in ("word", "roof")
+
+
+def item_text(item: Item, point: str = "•") -> str:
+    """The text of an item that can be drawn: a node without a label is a point, one without children has ``()`` behind it."""
+    text = clean(item.text, _LONGEST_TEXT)
+    if not item.is_node:
+        return text or '""'
+    return text + "()" if item.kind == "empty" else text or point
 
 
 def _kind_of(node: Tree, is_folded: bool) -> ItemKind:
@@ -80,71 +91,38 @@ def tree_items(tree: Tree, folded: Collection[int] = (), hidden: Collection[int]
     >>> [item.text for item in tree_items(Tree.parse("(S (A a) (B (C b) (D c)) (E d) (F e))"), hidden=[2, 5])]
     ['S', 'A', 'a', '… 3', 'F', 'e']
     """
-    folded, hidden = frozenset(folded), frozenset(hidden) - {0}
-    _check_folded(tree, folded | hidden)
-    if not tree.is_continuous:
-        return _crossing_items(tree, folded)
-    items: list[Item] = []
-    stack: list[tuple[Child, int, int]] = [(tree, -1, 0)]
-    number = position = 0
-    while stack:
-        node, parent, depth = stack.pop()
-        if isinstance(node, str):
-            items.append(Item("word", position, node, parent, depth, position, position + 1))
-            position += 1
-            continue
-        if number in hidden:
-            is_next = items[-1].kind == "dots" and items[-1].parent == parent
-            first = items.pop() if is_next else Item("dots", number, "", parent, depth, position, position)
-            end = position + node.width
-            items.append(first._replace(text=f"… {end - first.start}", end=end))
-            number, position = number + node.size, end
-            continue
-        kind = _kind_of(node, number in folded)
-        items.append(Item(kind, number, node.label, parent, depth, position, position + node.width))
-        if kind == "folded":
-            items.append(Item("roof", position, roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
-            number += node.size
-            position += node.width
-            continue
-        number += 1
-        me = len(items) - 1
-        stack.extend((child, me, depth + 1) for child in reversed(node.children))
-    return items
-
-
-def _check_folded(tree: Tree, folded: Collection[int]) -> None:
-    for node in folded:
+    folded = frozenset(folded)
+    hidden = frozenset(hidden) - {0} if tree.is_continuous else frozenset[int]()
+    for node in folded | hidden:
         if not 0 <= node < tree.size:
             raise UsageError(f"the tree has no node {node} to fold: its nodes are numbered from 0 to {tree.size - 1}, in pre-order")
-
-
-def _crossing_items(tree: Tree, folded: Collection[int]) -> list[Item]:
-    """The nodes and words of a tree with crossing branches, in pre-order; a node with a gap is never folded under a roof."""
     items: list[Item] = []
-    index_of: list[int] = []  # the item of each node; -1 below a roof
+    index_of: list[int] = []  # the item of each node; -1 below a roof and behind dots
     for node, places, parent in walk(tree):
         above = index_of[parent] if parent >= 0 else -1
-        hidden = parent >= 0 and (above < 0 or items[above].kind == "folded")
-        start, end = (places[0], places[-1] + 1) if places else (_begin(places), _begin(places))
-        depth = 0 if parent < 0 or hidden else items[above].depth + 1
+        is_gone = parent >= 0 and (above < 0 or items[above].kind == "folded")
+        start = places[0] if places else places.start if isinstance(places, range) else 0
+        end = places[-1] + 1 if places else start
+        depth = 0 if parent < 0 or is_gone else items[above].depth + 1
         if isinstance(node, str):
-            if not hidden:
+            if not is_gone:
                 items.append(Item("word", start, node, above, depth, start, end))
             continue
         number = len(index_of)
-        index_of.append(-1 if hidden else len(items))
-        if hidden:
+        if is_gone or number in hidden:
+            index_of.append(-1)
+            if not is_gone:
+                is_next = items[-1].kind == "dots" and items[-1].parent == above
+                first = items.pop() if is_next else Item("dots", number, "", above, depth, start, start)
+                items.append(first._replace(text=f"… {end - first.start}", end=end))
             continue
+        index_of.append(len(items))
+        # A node with a gap is never folded under a roof.
         kind = _kind_of(node, number in folded and end - start == node.width and node.is_continuous)
         items.append(Item(kind, number, node.label, above, depth, start, end))
         if kind == "folded":
             items.append(Item("roof", start, roof_text(node.words), len(items) - 1, depth + 1, start, end))
     return items
-
-
-def _begin(places: Sequence[int]) -> int:
-    return places.start if isinstance(places, range) else 0
 
 
 def has_crossings(items: Sequence[Item]) -> bool:
@@ -167,13 +145,13 @@ class Layout:
     of each item.
     """
 
-    items: list[Item]
-    size: list[int]
-    centre: list[int]
-    left: list[int]
+    items: list[Item] = field(repr=False)
+    size: list[int] = field(repr=False)
+    centre: list[int] = field(repr=False)
+    left: list[int] = field(repr=False)
     width: int
     levels: int
-    rows: list[int] | None = None
+    rows: list[int] | None = field(default=None, repr=False)
 
     def row(self, index: int) -> int:
         """The row of an item."""
@@ -196,27 +174,24 @@ def lay_out(items: list[Item], size: list[int], gap: int, *, snap: int = 0, mirr
     >>> [(item.text, left) for item, left in zip(items, layout.left)]
     [('S', 3), ('A', 1), ('aaa', 0), ('B', 6), ('bb', 5)]
     """
-    rows = None
-    if has_crossings(items):
-        centre, rows, width, levels = place_crossing(items, size, gap)
-    else:
-        centre, width = _centres(items, size, gap, snap)
-        levels = 1 + max((item.depth for item in items if item.kind in ("phrase", "folded", "empty")), default=-1)
-    left = [at - own // 2 for at, own in zip(centre, size, strict=True)]
-    if mirrored:
-        left = [width - first - own for first, own in zip(left, size, strict=True)]
-        centre = [width - 1 - at for at in centre]
-    return Layout(items, size, centre, left, width, levels, rows)
+    found = place_crossing(items, size, gap) if has_crossings(items) else _place_nested(items, size, gap, snap)
+    if not mirrored:
+        return found
+    left = [found.width - first - own for first, own in zip(found.left, size, strict=True)]
+    return replace(found, left=left, centre=[found.width - 1 - at for at in found.centre])
 
 
-def _centres(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[list[int], int]:
-    """The middle of each item, and the width of the whole."""
+def _place_nested(items: list[Item], size: list[int], gap: int, snap: int) -> Layout:
+    """The layout of items whose branches do not cross."""
     strip, middle, offset = _strips(items, size, gap, snap)
     begin = [0] * len(items)
     for index, item in enumerate(items):
         if item.parent >= 0:
             begin[index] = begin[item.parent] + offset[index]
-    return [first + at for first, at in zip(begin, middle, strict=True)], strip[0]
+    centre = [first + at for first, at in zip(begin, middle, strict=True)]
+    left = [at - own // 2 for at, own in zip(centre, size, strict=True)]
+    levels = 1 + max((item.depth for item in items if item.kind in ("phrase", "folded", "empty")), default=-1)
+    return Layout(items, size, centre, left, strip[0], levels)
 
 
 def _children_of(items: Sequence[Item]) -> list[list[int]]:
@@ -262,28 +237,18 @@ _PATIENCE = 4
 """The number of rows that are tried for a phrase before its label may stand on a line."""
 
 
-class _Placement(NamedTuple):
-    """The middle and the row of each item, the width of the whole, and the number of rows of phrases."""
-
-    centre: list[int]
-    row: list[int]
-    width: int
-    levels: int
-
-
-def place_crossing(items: Sequence[Item], size: Sequence[int], gap: int) -> _Placement:
-    """Places for items whose texts have the widths ``size``, with at least ``gap`` between neighbours."""
+def place_crossing(items: list[Item], size: list[int], gap: int) -> Layout:
+    """The layout of items whose texts have the widths ``size``, with at least ``gap`` between neighbours."""
     children = _children_of(items)
     centre = _columns(items, size, gap, children)
-    level = [0] * len(items)
-    _RowFiller(items, size, gap, children, centre, level).fill()
+    level = _fill_rows(items, size, gap, children, centre)
     # A label may stick out on the left.
-    left = min(at - own // 2 for at, own in zip(centre, size, strict=True))
-    centre = [at - left for at in centre]
-    width = max(at - own // 2 + own for at, own in zip(centre, size, strict=True))
+    left = [at - own // 2 for at, own in zip(centre, size, strict=True)]
+    first = min(left)
+    width = max(at + own for at, own in zip(left, size, strict=True)) - first
     levels = max(level)
-    row = [levels - own if item.is_node else levels + 1 for item, own in zip(items, level, strict=True)]
-    return _Placement(centre, row, width, levels)
+    rows = [levels - own if item.is_node else levels + 1 for item, own in zip(items, level, strict=True)]
+    return Layout(items, size, [at - first for at in centre], [at - first for at in left], width, levels, rows)
 
 
 def _columns(items: Sequence[Item], size: Sequence[int], gap: int, children: Sequence[Sequence[int]]) -> list[int]:
@@ -300,68 +265,39 @@ def _columns(items: Sequence[Item], size: Sequence[int], gap: int, children: Seq
     return centre
 
 
-class _RowFiller:
-    """Puts phrases into rows, from the bottom up."""
+def _fill_rows(
+    items: Sequence[Item], size: Sequence[int], gap: int, children: Sequence[Sequence[int]], centre: list[int]
+) -> list[int]:
+    """Give each phrase its middle, and put it into a row, from the bottom up; the row of each item, 0 for words and tags."""
+    waiting = {index for index, item in enumerate(items) if item.kind in ("phrase", "folded") and children[index]}
+    tried, level = [0] * len(items), [0] * len(items)
 
-    def __init__(
-        self,
-        items: Sequence[Item],
-        size: Sequence[int],
-        gap: int,
-        children: Sequence[Sequence[int]],
-        centre: list[int],
-        level: list[int],
-    ) -> None:
-        self.items, self.size, self.gap, self.children, self.centre, self.level = items, size, gap, children, centre, level
-        self.waiting = {index for index, item in enumerate(items) if item.kind in ("phrase", "folded") and children[index]}
-        self.tried = [0] * len(items)
-
-    def fill(self) -> None:
-        """Give each phrase its middle and its row."""
-        row = 0
-        while self.waiting:
-            row += 1
-            taken: list[tuple[int, int]] = []
-            ready = [index for index in sorted(self.waiting) if self.waiting.isdisjoint(self.children[index])]
-            ready.sort(key=lambda index: (self.items[index].end - self.items[index].start, self.items[index].start))
-            done = [index for index in ready if self._put(index, row, taken)]
-            self.waiting.difference_update(done)
-
-    def _put(self, index: int, row: int, taken: list[tuple[int, int]]) -> bool:
+    def put(index: int, row: int, taken: list[tuple[int, int]]) -> bool:
         """Put a phrase into a row if there is room; whether there was."""
-        below = [self.centre[child] for child in self.children[index]]
-        lines = self._lines_past(index)
-        middle = (min(below) + max(below)) // 2
+        below = [centre[child] for child in children[index]]
+        # The columns of lines up to other phrases that have no place yet.
+        lines = [centre[child] for other in waiting - {index} for child in children[other] if child not in waiting]
+        middle, half = (min(below) + max(below)) // 2, size[index] // 2
         options = sorted({middle, *below}, key=lambda at: (abs(at - middle), at))
-        half = self.size[index] // 2
-        free = [
-            at
-            for at in options
-            if _is_free(min(*below, at - half) - self.gap, max(*below, at - half + self.size[index]) + self.gap, taken)
-        ]
-        near = half + self.gap // 2
-        clear = [at for at in free if not any(at - near <= line <= at + near + self.size[index] % 2 for line in lines)]
-        self.tried[index] += 1
-        if not clear and (not free or self.tried[index] <= _PATIENCE):
+        reach = {at: (min(*below, at - half), max(*below, at - half + size[index])) for at in options}
+        free = [at for at in options if all(reach[at][1] + gap <= left or right <= reach[at][0] - gap for left, right in taken)]
+        near = half + gap // 2
+        clear = [at for at in free if not any(at - near <= line <= at + near + size[index] % 2 for line in lines)]
+        tried[index] += 1
+        if not clear and (not free or tried[index] <= _PATIENCE):
             return False
-        at = (clear or free)[0]
-        self.centre[index], self.level[index] = at, row
-        taken.append((min(*below, at - half), max(*below, at - half + self.size[index])))
+        centre[index], level[index] = (clear or free)[0], row
+        taken.append(reach[centre[index]])
         return True
 
-    def _lines_past(self, index: int) -> list[int]:
-        """The columns of lines up to phrases that have no place yet, other than this one."""
-        return [
-            self.centre[child]
-            for other in self.waiting
-            if other != index
-            for child in self.children[other]
-            if child not in self.waiting
-        ]
-
-
-def _is_free(left: int, right: int, taken: Sequence[tuple[int, int]]) -> bool:
-    return all(right <= first or last <= left for first, last in taken)
+    row = 0
+    while waiting:
+        row += 1
+        taken: list[tuple[int, int]] = []
+        ready = [index for index in sorted(waiting) if waiting.isdisjoint(children[index])]
+        ready.sort(key=lambda index: (items[index].end - items[index].start, items[index].start))
+        waiting.difference_update([index for index in ready if put(index, row, taken)])
+    return level
 
 
 def fold_to(tree: Tree, *, nodes: int = 2000, depth: int = 60) -> frozenset[int]:
@@ -371,10 +307,8 @@ def fold_to(tree: Tree, *, nodes: int = 2000, depth: int = 60) -> frozenset[int]
     >>> sorted(fold_to(tree, nodes=3)), sorted(fold_to(tree))
     ([1, 4], [])
     """
-    levels = _levels(tree)
-    counts = [0] * (max(levels) + 1)
-    for level in levels:
-        counts[level] += 1
+    levels = levels_of(tree)
+    counts = Counter(levels)
     open_levels, drawn = 0, 0
     while open_levels < len(counts) and open_levels <= depth and drawn + counts[open_levels] <= nodes:
         drawn += counts[open_levels]
@@ -389,10 +323,10 @@ def fold_to(tree: Tree, *, nodes: int = 2000, depth: int = 60) -> frozenset[int]
     )
 
 
-def _levels(tree: Tree) -> list[int]:
+def levels_of(tree: Tree) -> list[int]:
     """The number of nodes above each node, in pre-order."""
     levels: list[int] = []
-    for parent in _parents(tree):
+    for parent in parents_of(tree):
         levels.append(levels[parent] + 1 if parent >= 0 else 0)
     return levels
 
@@ -404,7 +338,7 @@ def fold_settled(tree: Tree, marks: Mapping[int, str]) -> frozenset[int]:
     >>> sorted(fold_settled(tree, {0: "matched", 1: "matched", 2: "matched", 9: "missed"}))
     [1]
     """
-    nodes, parents = list(tree.nodes()), _parents(tree)
+    nodes, parents = list(tree.nodes()), parents_of(tree)
     open_nodes = {0}
     for number, mark in marks.items():
         if mark.split() != ["matched"]:
@@ -424,13 +358,6 @@ def fold_settled(tree: Tree, marks: Mapping[int, str]) -> frozenset[int]:
     return frozenset(folded)
 
 
-def _parents(tree: Tree) -> list[int]:
+def parents_of(tree: Tree) -> list[int]:
     """The number of each node's parent, in pre-order; -1 at the root."""
-    parents: list[int] = []
-    stack: list[tuple[Tree, int]] = [(tree, -1)]
-    while stack:
-        node, parent = stack.pop()
-        me = len(parents)
-        parents.append(parent)
-        stack.extend((child, me) for child in reversed(node.children) if isinstance(child, Tree))
-    return parents
+    return [parent for node, _, parent in walk(tree) if isinstance(node, Tree)]

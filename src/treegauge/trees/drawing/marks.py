@@ -30,6 +30,9 @@ class Mark(NamedTuple):
     dash: str
     stroke: str
 
+    def sign(self, *, ascii_only: bool = False) -> str:
+        return self.ascii_symbol if ascii_only else self.symbol
+
 
 MARKS: Mapping[str, Mark] = {
     mark.name: mark
@@ -60,17 +63,9 @@ class NodeMark(NamedTuple):
         return " ".join(mark.name for mark in self.marks)
 
 
-class MarkSymbols(NamedTuple):
-    """The symbols of marks after a label, in Unicode or ASCII."""
-
-    ascii_only: bool = False
-
-    def of(self, mark: Mark) -> str:
-        return mark.ascii_symbol if self.ascii_only else mark.symbol
-
-    def behind(self, mark: NodeMark | None) -> str:
-        """The symbols of a node's marks, each after a blank."""
-        return "".join(" " + self.of(one) for one in mark.marks) if mark else ""
+def signs_behind(mark: NodeMark | None, *, ascii_only: bool = False) -> str:
+    """The symbols of a node's marks after its label, each after a blank."""
+    return "".join(" " + one.sign(ascii_only=ascii_only) for one in mark.marks) if mark else ""
 
 
 def check_choice(kind: str, name: str, valid: Collection[str]) -> None:
@@ -101,8 +96,15 @@ def node_marks(tree: Tree, marks: Mapping[int, str] | None) -> dict[int, NodeMar
 
 def used_marks(marks: Iterable[NodeMark]) -> list[Mark]:
     """The marks that occur, in the order of :data:`MARKS`."""
-    used = {mark.name for one in marks for mark in one.marks}
-    return [mark for name, mark in MARKS.items() if name in used]
+    return marks_named(mark.name for one in marks for mark in one.marks)
+
+
+def marks_named(names: Iterable[str]) -> list[Mark]:
+    """The marks with these names, which must be known, in the order of :data:`MARKS`."""
+    wanted = set(names)
+    for name in wanted:
+        check_choice("mark", name, MARKS)
+    return [mark for name, mark in MARKS.items() if name in wanted]
 
 
 def legend_text(marks: Iterable[str] = tuple(MARKS), *, charset: str = "unicode") -> str:
@@ -111,11 +113,7 @@ def legend_text(marks: Iterable[str] = tuple(MARKS), *, charset: str = "unicode"
     >>> print(legend_text(["matched", "crossing"]))
     ✓ matched   × crossing
     """
-    symbols = MarkSymbols(charset == "ascii")
-    wanted = set(marks)
-    for name in wanted:
-        check_choice("mark", name, MARKS)
-    return "   ".join(f"{symbols.of(mark)} {mark.name}" for mark in MARKS.values() if mark.name in wanted)
+    return "   ".join(f"{mark.sign(ascii_only=charset == 'ascii')} {mark.name}" for mark in marks_named(marks))
 
 
 # Control characters, unpaired surrogates and non-characters, which XML cannot hold and which act on terminals; and the characters

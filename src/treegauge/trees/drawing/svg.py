@@ -10,13 +10,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from html import escape as escape_html
+from html import escape as escape_xml  # characters that XML cannot hold must have been replaced before, by clean()
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
 from treegauge.trees.discontinuous import blocks_of
-from treegauge.trees.drawing.layout import Item, has_crossings, lay_out, tree_items
-from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, check_choice, clean, ems, node_marks, used_marks
+from treegauge.trees.drawing.layout import Item, has_crossings, item_text, lay_out, tree_items
+from treegauge.trees.drawing.marks import (
+    MARKS,
+    Mark,
+    NodeMark,
+    check_choice,
+    clean,
+    ems,
+    marks_named,
+    node_marks,
+    signs_behind,
+    used_marks,
+)
 from treegauge.trees.tree import Tree
 
 Theme = Literal["inherit", "light", "dark", "auto"]
@@ -78,11 +89,6 @@ class PictureFrame(NamedTuple):
         return "\n".join(part for part in parts if part) + "\n"
 
 
-def escape_xml(text: str) -> str:
-    """Text escaped for SVG; characters that XML cannot hold must have been replaced before, by :func:`clean`."""
-    return escape_html(text, quote=True)
-
-
 def shapes(marks: Sequence[Mark], x: int, y: int, half_width: int, half_height: int) -> str:
     """The outlines of a node's marks around the label whose middle is ``x, y``; a ring goes around any other shape."""
     apart = 4 if len(marks) > 1 else 0
@@ -111,36 +117,18 @@ def _shape(mark: Mark, x: int, y: int, half_width: int, half_height: int) -> str
     return f'<path {paint} stroke="{mark.colour}" stroke-width="{mark.stroke}"{dash} d="{outline}"/>'
 
 
-class Legend(NamedTuple):
-    """The elements of a legend, and its right and bottom edges."""
-
-    elements: list[str]
-    right: int
-    bottom: int
-
-
-def legend_svg(
-    marks: Iterable[str] = tuple(MARKS),
-    *,
-    width: int = 10_000,
-    theme: Theme = "inherit",
-    stylesheet: bool = True,
-    font_size: int = 14,
-) -> str:
+def legend_svg(marks: Iterable[str] = tuple(MARKS), *, width: int = 10_000, stylesheet: bool = True) -> str:
     """A legend of the marks as a picture of its own, in lines of at most ``width`` pixels."""
-    wanted = list(marks)
-    for name in wanted:
-        check_choice("mark", name, MARKS)
-    used = [mark for mark in MARKS.values() if mark.name in wanted]
-    legend = legend_at(used, font_size // 2, font_size // 2, width, font_size)
-    title = "Legend: " + ", ".join(f"{mark.symbol} {mark.name}" for mark in used)
-    return PictureFrame(title, theme=theme, stylesheet=stylesheet, font=font_size).around(
-        legend.elements, legend.right, legend.bottom
-    )
+    used = marks_named(marks)
+    frame = PictureFrame("Legend: " + ", ".join(f"{mark.symbol} {mark.name}" for mark in used), stylesheet=stylesheet)
+    return frame.around(*legend_at(used, frame.font // 2, frame.font // 2, width, frame.font))
 
 
-def legend_at(marks: Sequence[Mark], left: int, top: int, width: int, font: int) -> Legend:
-    """A legend in columns of equal width that begins at ``left, top`` and, if it can, ends before ``width``."""
+def legend_at(marks: Sequence[Mark], left: int, top: int, width: int, font: int) -> tuple[list[str], int, int]:
+    """A legend in columns of equal width that begins at ``left, top`` and, if it can, ends before ``width``.
+
+    Returns its elements, and its right and bottom edges.
+    """
     column = 4 * font + max((ems(mark.name) for mark in marks), default=0) * font // 100
     across = max(1, min(len(marks), (width - left) // column))
     elements = ['<g class="legend">']
@@ -155,7 +143,7 @@ def legend_at(marks: Sequence[Mark], left: int, top: int, width: int, font: int)
         )
     elements.append("</g>")
     lines = -(-len(marks) // across)
-    return Legend(elements, left + across * column, top + lines * 2 * font + font // 2)
+    return elements, left + across * column, top + lines * 2 * font + font // 2
 
 
 _LONGEST_TITLE = 200
@@ -196,11 +184,7 @@ def svg_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
     return "".join(parts) + ")" * open_brackets
 
 
-Branches = Literal["square", "slanted"]
-
-_LONGEST_TEXT = 60
 _PREFIX = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_.-]*)?")
-_SYMBOLS = MarkSymbols()
 
 
 def draw_svg(
@@ -210,7 +194,6 @@ def draw_svg(
     id_prefix: str = "",
     title: str = "",
     direction: Literal["ltr", "rtl"] = "ltr",
-    branches: Branches = "square",
     folded: Collection[int] = (),
     hidden: Collection[int] = (),
     legend: bool = True,
@@ -232,7 +215,6 @@ def draw_svg(
     (True, True)
     """
     check_choice("direction", direction, ("ltr", "rtl"))
-    check_choice("branches", branches, ("slanted", "square"))
     check_choice("theme", theme, ("auto", "dark", "inherit", "light"))
     if not _PREFIX.fullmatch(id_prefix):
         raise UsageError(f"the id prefix {id_prefix!r} is not valid: letters, digits, '_', '.' and '-', beginning with a letter")
@@ -241,7 +223,7 @@ def draw_svg(
     marked = {number: mark for number, mark in node_marks(tree, marks).items() if number not in hidden}
     items = tree_items(tree, folded, hidden)
     frame = PictureFrame(svg_title(tree, title, marked), svg_description(items, marked), id_prefix, theme, stylesheet, font_size)
-    drawing = _TreeDrawing(items, marked, Metrics.of(font_size), id_prefix, branches, direction == "rtl")
+    drawing = _TreeDrawing(items, marked, Metrics.of(font_size), id_prefix, direction == "rtl")
     return drawing.inside(frame, legend)
 
 
@@ -275,13 +257,12 @@ class _TreeDrawing:
         marks: Mapping[int, NodeMark],
         metrics: Metrics,
         prefix: str,
-        branches: Branches,
         mirrored: bool,
     ) -> None:
         self.items, self.marks, self.metrics = items, marks, metrics
-        self.prefix, self.branches, self.mirrored = prefix, branches, mirrored
+        self.prefix, self.mirrored = prefix, mirrored
         self.crosses = has_crossings(items)
-        self.texts = [_item_text(item) for item in items]
+        self.texts = [item_text(item) for item in items]
         sizes = [self._size(item, text) for item, text in zip(items, self.texts, strict=True)]
         self.layout = lay_out(items, sizes, metrics.gap, snap=metrics.snap, mirrored=mirrored)
         self.x = [centre + metrics.margin for centre in self.layout.centre]
@@ -293,7 +274,7 @@ class _TreeDrawing:
     def _size(self, item: Item, text: str) -> int:
         font, mark = self.metrics.font, self._mark(item)
         bold = 108 if item.kind in ("phrase", "folded", "empty") else 100
-        width = ems(text + _SYMBOLS.behind(mark)) * font * bold // 10_000
+        width = ems(text + signs_behind(mark)) * font * bold // 10_000
         return width if mark is None else width + 2 * font
 
     def _height_of(self, row: int) -> int:
@@ -320,9 +301,9 @@ class _TreeDrawing:
         width, height = self.layout.width + 2 * metrics.margin, max(self.y) + metrics.half + metrics.margin
         used = used_marks(self.marks.values())
         if with_legend and used:
-            legend = legend_at(used, metrics.margin, height, max(width, 24 * metrics.font), metrics.font)
-            body += legend.elements
-            width, height = max(width, legend.right), legend.bottom
+            elements, right, height = legend_at(used, metrics.margin, height, max(width, 24 * metrics.font), metrics.font)
+            body += elements
+            width = max(width, right)
         return frame.around(body, width, height)
 
     def _bus(self, parent: int) -> int:
@@ -330,10 +311,10 @@ class _TreeDrawing:
         return self.y[parent] + self.metrics.level // 2
 
     def _stem(self, index: int) -> list[str]:
-        """The short line down from a node with square branches, or the roof of a folded node."""
+        """The short line down from a node, or the roof of a folded node."""
         if self.items[index].kind == "folded":
             return [self._roof(index)]
-        if self.items[index].kind != "phrase" or self.branches != "square":
+        if self.items[index].kind != "phrase":
             return []
         return [f'<path d="M{self.x[index]} {self.y[index] + self.metrics.half}V{self._bus(index)}"/>']
 
@@ -358,10 +339,7 @@ class _TreeDrawing:
         return [f'<path{identity}{style} d="{self._path(index, item.parent)}"/>']
 
     def _path(self, index: int, parent: int) -> str:
-        x, y, parent_x, half = self.x[index], self.y[index] - self.metrics.half, self.x[parent], self.metrics.half
-        if self.branches == "slanted":
-            bend = self.y[parent] + self.metrics.level - half
-            return f"M{parent_x} {self.y[parent] + half}L{x} {bend}" + (f"V{y}" if y > bend else "")
+        x, y, parent_x = self.x[index], self.y[index] - self.metrics.half, self.x[parent]
         bus = self._bus(parent)
         if x == parent_x:
             return f"M{x} {bus}V{y}"
@@ -413,10 +391,3 @@ class _TreeDrawing:
 
     def _baseline(self, index: int) -> int:
         return self.y[index] + round(0.35 * self.metrics.font)
-
-
-def _item_text(item: Item) -> str:
-    text = clean(item.text, _LONGEST_TEXT)
-    if not item.is_node:
-        return text or '""'
-    return text + "()" if item.kind == "empty" else text or "•"

@@ -6,19 +6,17 @@ The outline has one node per line; in a deep tree only the last few levels of in
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from treegauge.tables import terminal_width
-from treegauge.trees.drawing.layout import Item, Layout, has_crossings, lay_out, tree_items
+from treegauge.trees.drawing.layout import Item, Layout, has_crossings, item_text, lay_out, tree_items
 from treegauge.trees.drawing.marks import (
-    MarkSymbols,
     NodeMark,
     check_choice,
-    clean,
     isolate_direction,
     legend_text,
     node_marks,
+    signs_behind,
     used_marks,
 )
 from treegauge.trees.tree import Tree
@@ -59,7 +57,6 @@ def _last_children(items: list[Item]) -> list[bool]:
     return last
 
 
-_LONGEST_TEXT = 60
 _MOST_CELLS = 1_000_000
 
 
@@ -136,9 +133,13 @@ class _TextPicture:
     def __init__(self, items: list[Item], marks: Mapping[int, NodeMark], ascii_only: bool) -> None:
         self.items = items
         self.draw = _ASCII if ascii_only else _UNICODE
-        symbols = MarkSymbols(ascii_only)
         point = "*" if ascii_only else "•"
-        self.texts = [_item_text(item, marks, symbols, point) for item in items]
+        fold = {"folded": " ^" if ascii_only else " △"}
+        self.texts = [
+            item_text(item, point)
+            + (fold.get(item.kind, "") + signs_behind(marks.get(item.number), ascii_only=ascii_only) if item.is_node else "")
+            for item in items
+        ]
         self.sizes = [terminal_width(text) for text in self.texts]
 
     def texts_with_places(self) -> list[str]:
@@ -170,7 +171,7 @@ class _TextPicture:
             if index >= 0 and self.items[index].kind in ("phrase", "folded"):
                 branches = self._branches(layout.centre[index], below)
                 rows[2 * layout.row(index) + 1].append((min(below), branches, len(branches)))
-        drawn = [_line(sorted(row)) if layout.rows is None else self._paint(row) for row in rows]
+        drawn = list(map(self._paint, rows))
         return drawn if drawn[-1] else [line for line in drawn if line]
 
     def _paint(self, pieces: list[tuple[int, str, int]]) -> str:
@@ -208,24 +209,3 @@ class _TextPicture:
         else:
             line[at] = draw.sides_up
         return "".join(line)
-
-
-def _item_text(item: Item, marks: Mapping[int, NodeMark], symbols: MarkSymbols, point: str) -> str:
-    """An item's text: a node without a label is a dot, one without children has ``()`` after its label."""
-    if not item.is_node:
-        return clean(item.text, _LONGEST_TEXT) or '""'
-    text = clean(item.text, _LONGEST_TEXT)
-    if item.kind == "empty":
-        text += "()"
-    fold = (" ^" if symbols.ascii_only else " △") if item.kind == "folded" else ""
-    return (text or point) + fold + symbols.behind(marks.get(item.number))
-
-
-def _line(pieces: list[tuple[int, str, int]]) -> str:
-    """One line with the pieces at their columns."""
-    if not pieces:
-        return ""
-    line = [" " * pieces[0][0], pieces[0][1]]
-    for (left, _, size), (next_left, text, _) in pairwise(pieces):
-        line += [" " * (next_left - left - size), text]
-    return "".join(line)

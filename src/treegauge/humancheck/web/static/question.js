@@ -8,7 +8,7 @@ import { fitting, resize, scaled, scrollTo, underline } from "./trees.js";
 
 const box = document.querySelector("#question");
 const READY_AFTER = 250;
-const AHEAD = 3; // so many questions are fetched before they are needed
+const AHEAD = 3; // the number of questions fetched before they are needed
 const KEPT = 12;
 const fetched = new Map(); // addresses of questions and promises of their HTML, the latest last
 let shownAt = performance.now();

@@ -1,4 +1,4 @@
-"""Five newcomers, each with a task and the pages that README leads to: every command of the page is run as it stands, in the page's
+"""Six newcomers, each with a task and the pages that README leads to: every command of the page is run as it stands, in the page's
 order, without any extra, in a folder that holds nothing but what the first command of the README wrote, and does what it says.
 
 Blocks of Python in the docs are doctests of their own; the README's is run here.
@@ -6,6 +6,7 @@ Blocks of Python in the docs are doctests of their own; the README's is run here
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,7 +18,7 @@ import treegauge
 
 pytestmark = pytest.mark.slow
 
-FIRST = "pip install '.[parse]' && treegauge examples"
+FIRST = "pip install '.[parse]' && treegauge demo"
 
 
 def printed(found: dict[str, Done], part: str) -> str:
@@ -76,7 +77,7 @@ def test_a_messy_treebank(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_answers_of_a_language_model(tmp_path: Path) -> None:
-    found = follow("docs/howto/language-models.md", tmp_path, {"-o scores.txt": 4})
+    found = follow("docs/howto/language-models.md", tmp_path, {"parsed=0.95": 1, "-q": 0, "-o scores.txt": 4})
     plain = rate(found, "head -4 scores.txt")
     repaired = rate(found, "--field parse --on-error repair 2>/dev/null")
     assert plain < repaired < rate(found, "score gold.mrg best.mrg")
@@ -99,6 +100,16 @@ def test_teaching(tmp_path: Path) -> None:
     assert "word 'dog' is not in the grammar" in found['echo "I saw the dog" | treegauge parse grammar.txt -'].errors
     better = treegauge.PCFG.parse((tmp_path / "better.txt").read_text("utf-8"))
     assert treegauge.Forest(better, forest.words).log_partition > forest.log_partition
+
+
+@pytest.mark.slow
+def test_a_parser_for_my_texts(tmp_path: Path) -> None:
+    follow("docs/howto/parse-text.md", tmp_path)
+    trees = treegauge.read(tmp_path / "trees.mrg")
+    assert [" ".join(tree.words) for tree in trees] == ["I saw the man with the telescope .", "Where 's the station ?"]
+    records = [json.loads(line) for line in (tmp_path / "trees.jsonl").read_text("utf-8").splitlines()]
+    assert len(records) == 2
+    assert all(0 < record["confidence"]["expected_f1"] <= 1 for record in records)
 
 
 @pytest.mark.slow

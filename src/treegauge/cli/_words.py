@@ -1,0 +1,75 @@
+"""Words that people type for a command or an option of another name, and what treegauge calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+_MEANT = {
+    "score GOLD TEST": "evaluate evaluation eval f1 f-score fscore fmeasure parseval accuracy metric rate bracketing",
+    "score --list": "metrics list",
+    "compare GOLD A B": "significance significant test ttest t-test pvalue p-value bootstrap permutation randomisation wilcoxon",
+    "compare GOLD A B --figure FILE.svg": "plot figure graph chart",
+    "report GOLD A B -o FILE.html": "html page summary",
+    "diff GOLD TEST": "diffs difference differences errors mistakes analyse",
+    "draw FILE": "show view tree trees print pretty display viz visualise render picture svg",
+    "validate FILE": "stats stat statistics lint count info describe",
+    "normalise FILE --steps traces,functions": "clean preprocess strip transform binarise",
+    "convert FILE --on-error repair -o MENDED": "repair fix mend",
+    "parse MODEL --raw FILE": "tokenise tokeniser tokens split segment sentences",
+    "parse MODEL FILE": "predict infer run tag",
+    "train TREES -o MODEL": "fit neural network",
+    "induce TREES -o MODEL": "grammar pcfg rules",
+    "consensus TREES TREES": "vote ensemble combine",
+    "check GOLD TEST": "annotate annotation judge serve web",
+    "cite METRIC": "bibtex reference references citation",
+    "demo": "tour tutorial quickstart start",
+    "examples": "example data sample samples",
+    "--version": "version",
+}
+"""The commands to type, and the words for them."""
+_COMMANDS = {word: line for line, words in _MEANT.items() for word in words.split()}
+_FLAGS = {
+    "--format": "-f --fmt --output-format --out-format --style",
+    "--output": "--out --outfile --output-file --save-to",
+    "--figure": "--plot --fig --graph",
+    "--metric": "--metrics",
+    "--rates": "--rate --measure --measures",
+    "--preset": "--param --params --prm --config",
+    "--confidence": "--ci --interval --intervals --bootstrap",
+    "--rounds": "--iterations --permutations --resamples --n-samples",
+    "--jobs": "-j --threads --workers --processes --n-jobs",
+    "--on-error": "--ignore-errors --skip-errors --repair",
+    "--sentence": "--sentences --index --tree-number",
+}
+_OPTIONS = {word: flag for flag, words in _FLAGS.items() for word in words.split()}
+_FILES = frozenset({"--gold", "--test", "--pred", "--predicted", "--file", "--files", "--input", "-i", "--model", "--trees"})
+_FORMATS = {"tex": "latex", "md": "markdown", "txt": "table", "text": "table", "bracket": "bracketed", "brackets": "bracketed"}
+_PICTURES = frozenset({"svg", "png", "pdf"})
+
+
+def command_meant(word: str) -> str:
+    """The command to type instead of ``treegauge WORD``; empty if nobody would know.
+
+    >>> command_meant("evaluate"), command_meant("Tokenize"), command_meant("xyz")
+    ('treegauge score GOLD TEST', 'treegauge parse MODEL --raw FILE', '')
+    """
+    line = _COMMANDS.get(word.lower().replace("_", "-").replace("ize", "ise"), "")
+    return f"treegauge {line}" if line else ""
+
+
+def option_meant(flag: str, known: Collection[str], formats: Collection[str]) -> str:
+    """The option of a command that somebody means by one that it does not have, or by the name of a format; empty if it is none.
+
+    >>> option_meant("--tex", ["--format"], ["table", "latex"]), option_meant("--png", ["--format"], ["text", "png"])
+    ('--format latex', '-o FILE.png')
+    >>> option_meant("--plot", ["--figure"], []), option_meant("--gold", [], []), option_meant("--fast", [], ["table"])
+    ('--figure', 'the file without an option', '')
+    """
+    name = flag.lstrip("-").lower()
+    name = _FORMATS.get(name, name)
+    if name in formats:
+        return f"-o FILE.{name}" if name in _PICTURES else f"--format {name}"
+    if flag in _FILES:
+        return "the file without an option"
+    meant = _OPTIONS.get(flag, "")
+    return meant if meant in known else ""

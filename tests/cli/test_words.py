@@ -1,0 +1,112 @@
+"""Words that people type for a command, a metric or an option: each leads to the right one in one line, with exit code 2."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+
+import click
+import pytest
+
+from treegauge.cli import COMMANDS
+from treegauge.cli._group import treegauge
+from treegauge.cli._words import _COMMANDS, _MEANT
+from treegauge.cli.score import _for_terminal
+
+WORDS = {
+    **dict.fromkeys(["evaluate", "eval", "fscore", "parseval", "Evaluation"], "treegauge score GOLD TEST"),
+    **dict.fromkeys(["significance", "ttest", "t_test", "bootstrap", "test"], "treegauge compare GOLD A B"),
+    **dict.fromkeys(["stats", "stat", "lint"], "treegauge validate FILE"),
+    **dict.fromkeys(["tokenize", "tokenise"], "treegauge parse MODEL --raw FILE"),
+    **dict.fromkeys(["show", "tree", "viz", "visualize"], "treegauge draw FILE"),
+    "plot": "treegauge compare GOLD A B --figure FILE.svg",
+    "clean": "treegauge normalise FILE --steps traces,functions",
+    "repair": "treegauge convert FILE --on-error repair -o MENDED",
+    "diffs": "treegauge diff GOLD TEST",
+}
+OPTIONS = {
+    "score gold.mrg A.mrg --latex": "unknown option --latex: write --format latex",
+    "score gold.mrg A.mrg --tex": "unknown option --tex: write --format latex",
+    "compare gold.mrg A.mrg B.mrg --json": "unknown option --json: write --format json",
+    "compare gold.mrg A.mrg B.mrg --csv": "unknown option --csv: write --format csv",
+    "score gold.mrg A.mrg --markdown": "unknown option --markdown: write --format markdown",
+    "diff gold.mrg A.mrg --png": "unknown option --png: write -o FILE.png",
+    "compare gold.mrg A.mrg B.mrg --plot x.svg": "unknown option --plot: write --figure",
+    "score gold.mrg A.mrg --ci": "unknown option --ci: write --confidence",
+    "score gold.mrg A.mrg -f latex": "unknown option -f: write --format",
+    "score --gold gold.mrg A.mrg": "unknown option --gold: write the file without an option",
+}
+METRICS = {
+    **dict.fromkeys(
+        [
+            "score GOLD GOLD -q -m f1",
+            "score GOLD GOLD -q -m F1",
+            "compare GOLD x=GOLD y=GOLD -m f-score",
+            "explain f1",
+            "cite recall",
+        ],
+        "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval",
+    ),
+    **dict.fromkeys(["score GOLD GOLD -q -m evalb", "explain EVALB"], "treegauge evalb GOLD TEST"),
+}
+
+
+def error(*words: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "treegauge", *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.count("\n") == 1
+    return done.stderr.strip()
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_for_a_command_leads_to_it(word: str) -> None:
+    assert error(word, "gold.mrg") == f"treegauge: unknown command '{word}'; type: {WORDS[word]}"
+
+
+def test_help_knows_the_words_as_well() -> None:
+    assert error("help", "evaluate").endswith("type: treegauge score GOLD TEST")
+
+
+@pytest.mark.parametrize("line", OPTIONS)
+def test_a_format_as_an_option_leads_to_the_option(line: str) -> None:
+    assert error(*line.split()) == f"treegauge: {OPTIONS[line]}"
+
+
+@pytest.mark.parametrize("line", METRICS)
+def test_a_rate_or_program_as_a_metric_leads_to_the_metric(line: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    gold = tmp_path_factory.mktemp("words") / "gold.mrg"
+    gold.write_text("(S (NP (NN rain)) (VP (VBD fell)))\n", "utf-8")
+    assert error(*line.replace("GOLD", str(gold)).split()).endswith(METRICS[line])
+
+
+def test_options_that_are_gone_are_not_suggested() -> None:
+    done = subprocess.run([sys.executable, "-m", "treegauge", "score", "--par"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--part" not in done.stderr
+
+
+def test_no_word_is_a_command_and_every_line_can_be_typed() -> None:
+    assert not set(_COMMANDS) & set(COMMANDS)
+    assert sum(len(words.split()) for words in _MEANT.values()) == len(_COMMANDS), "a word stands for one command"
+    context = click.Context(treegauge)
+    for line in _MEANT:
+        name, *rest = shlex.split(line)
+        if name == "--version":
+            continue
+        command = treegauge.get_command(context, name)
+        assert command is not None, line
+        known = {flag for option in command.params if isinstance(option, click.Option) for flag in option.opts}
+        assert {word for word in rest if re.match("-", word)} <= known, line
+
+
+def test_a_signature_is_broken_between_its_parts_and_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    signature = (
+        "parseval|preset:default@71bebc|on_mismatch:align|sentences:103|skipped:0|gold:be11adc0de86|test:3525a058151c|version:1"
+    )
+    lines = _for_terminal(signature, ["f1"]).split("\n")
+    assert max(map(len, lines)) <= 80
+    assert "".join(line.strip() for line in lines) == signature
+    assert _for_terminal("recall  85.33", ["f1"]) == "recall  85.33"
