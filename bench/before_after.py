@@ -5,7 +5,8 @@ python bench/before_after.py OTHER_CHECKOUT [--data ../shared/data] [--model TRA
 OTHER_CHECKOUT is a clone of an earlier commit (0.2 ended with a1cb9c0), whose folder ``src`` is put first on the path. Rows:
 start-up on one sentence, scoring (beside the C program EVALB: the time that nltk needs to read the same files, without its import,
 divided by 9.7, as we have measured it), parsing with a counted grammar and with a model of ``treegauge train``, and the first parse
-on an empty cache of compiled kernels. The least of the rounds is shown, which other processes disturb least.
+on an empty cache of compiled kernels; and what Numba takes by itself, which every command with kernels pays. The least of the
+rounds is shown, which other processes disturb least.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 from generated import generate, source_files
 from results import machine, save_section
 
-from scoring import NLTK, Cost, whole_command
+from scoring import NLTK, Cost, least_of_numba, whole_command
 
 HERE = Path(__file__).resolve().parents[1]
 SHARED = HERE.parent / "shared" / "data"
@@ -107,6 +108,8 @@ def table(other: Path, data: Path, model: Path | None, rounds: int) -> str:
             beside = f"{after.cpu / yardstick.cpu:.2f} | {after.wall / yardstick.wall:.2f}" if yardstick else " | "
             lines.append(f"| {title} | {before.cpu:.2f} | {after.cpu:.2f} | {before.wall:.2f} | {after.wall:.2f} | {beside} |")
             print(lines[-1], flush=True)
+        numba = [whole_command(least_of_numba(folder)) for _ in range(rounds + 1)][1:]
+        lines.append(f"| Numba imported, one stored kernel called | | {least(numba).cpu:.2f} | | {least(numba).wall:.2f} | | |")
         for title in [title for title in given if title.startswith("parse") and ("own" in title or "trained" in title)]:
             costs = {
                 side: [cost(checkout, given[title][0], folder / f"empty-{side}-{title[:12]}")] for side, checkout in sides.items()

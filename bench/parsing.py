@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from results import machine, save_section
 
+from scoring import least_of_numba
 from treegauge.grammar import PCFG, statistics as grammar_statistics, write_nltk
 from treegauge.grammar.grammar_text import nltk_names
 from treegauge.grammar.treebank_grammar import train
@@ -171,23 +172,13 @@ def large_grammar(rules: int = 100_000) -> list[str]:
     ]
 
 
-LEAST = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from least import total
-import numpy
-total(numpy.ones(3))
-"""
-"""A program that does nothing but call one cached kernel."""
-
-
 def start_up() -> list[str]:
     """The times of whole commands with cached kernels and with an empty cache, and the least time that Numba takes."""
 
     def run(folder: str, *command: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(
-            [sys.executable, *command],
+            command,
             input=b"it is here .\n",
             capture_output=True,
             check=True,
@@ -197,10 +188,7 @@ def start_up() -> list[str]:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "least.py").write_text(
-            "import numba\n@numba.njit(cache=True)\ndef total(x):\n    y = 0.0\n    for z in x:\n        y += z\n    return y\n"
-        )
-        parse, least = ("-m", "treegauge", "parse"), ("-c", LEAST, folder)
+        parse, least = (sys.executable, "-m", "treegauge", "parse"), least_of_numba(Path(folder))
         fresh, _ = run(folder, *parse), run(folder, *least)
         cached, floor = (min(run(folder, *command) for _ in range(5)) for command in (parse, least))
     return [

@@ -46,6 +46,13 @@ began = time.process_time(), time.perf_counter()
 scorer.Scorer().evalb(sys.argv[1], sys.argv[2], sys.argv[3])
 print(time.perf_counter() - began[1], time.process_time() - began[0])
 """
+LEAST = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from least import total
+import numpy
+total(numpy.ones(3))
+"""
 METRICS = ("parseval", "goodman", "parent-child", "frames", "leaf-ancestor", "hogenhout", "freval")
 
 
@@ -66,6 +73,13 @@ def whole_command(command: Sequence[object], **variables: str) -> Cost:
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def least_of_numba(folder: Path) -> list[str]:
+    """A command that does nothing but import Numba and call one kernel, which is stored after its first run."""
+    kernel = "import numba\n@numba.njit(cache=True)\ndef total(x):\n    y = 0.0\n    for z in x:\n        y += z\n    return y\n"
+    (folder / "least.py").write_text(kernel)
+    return [sys.executable, "-c", LEAST, str(folder)]
 
 
 def without_import(python: str, program: str, *words: object) -> Cost:
