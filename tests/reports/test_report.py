@@ -332,14 +332,14 @@ def test_the_answer_names_the_winner_first_and_no_sign_has_to_be_turned() -> Non
         assert re.findall(r'class="name">.*?<bdi>(\w+)</bdi>', html) == ["better", "worse"]
         (table,) = difference_tables(report)
         assert table.columns == ("rate", "difference", "interval", "p", "better", "worse", "wins", "losses")
-        row = next(row for row in table.texts() if row[0] == "parseval f1")
+        row = next(row for row in table.texts() if row[0] == "parseval F1")
         assert row[1:3] == [f"{value:.2f}", f"[{low:.2f}, {high:.2f}]"]
         sign = pair.of(("parseval", "f1")).sign
         assert row[-2:] == [str(number) for number in sorted((sign.wins, sign.losses), reverse=True)]
         assert "Differences, better − worse" in html, "the forest plot"
         (figure,) = report_figures(report, section_tables(report))["summary"]
-        assert "parseval f1" in figure.names
-        assert "freval f1" not in figure.names, "it would stretch the axis until no interval is seen"
+        assert "parseval F1" in figure.names
+        assert "freval F1" not in figure.names, "it would stretch the axis until no interval is seen"
 
 
 def test_the_answer_tells_where_wrong_brackets_were_saved() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from significance_rows import careless, own_treebank
 
+import treegauge
 from treegauge import alignment
 from treegauge.errors import InputError, MismatchError, UnknownName, UsageError
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, brackets_to_judge
@@ -16,6 +18,7 @@ from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.registry import compared_metrics
 from treegauge.presets import load_preset
+from treegauge.reports import comparison_figure, write_figure
 from treegauge.significance import CompareOptions, Comparison, compare
 from treegauge.significance.tabulation import TABLES, comparison_tables, matrix_table
 from treegauge.trees import Tree
@@ -265,3 +268,31 @@ def test_a_system_may_have_the_name_of_a_statistic() -> None:
 
     usual = cells("usual")
     assert all(cells(name) == usual for name in ("p", "low", "difference", "rate", "effect", "wins"))
+
+
+def test_python_compares_by_parseval_unless_told(tmp_path: Path) -> None:
+    gold = own_treebank(20)
+    systems = {"a": careless(gold, 1, 0.4), "b": careless(gold, 2, 0.1)}
+    found = treegauge.compare(gold, systems, rounds=20)
+    assert {metric for metric, _ in found.overall.names} == {"parseval"}
+    assert found["f1"].rates == {name: treegauge.score(gold, trees).f1 for name, trees in systems.items()}
+    assert {metric for metric, _ in treegauge.compare(gold, systems, rounds=20, metric="all").overall.names} > {
+        "parseval",
+        "goodman",
+    }
+    path = tmp_path / "differences.svg"
+    write_figure(comparison_figure(found), path)
+    assert "Differences, b − a" in path.read_text("utf-8")
+
+
+def test_the_signature_names_documents_by_their_hash() -> None:
+    gold = own_treebank(20)
+    systems = {"a": careless(gold, 1, 0.4), "b": careless(gold, 2, 0.1)}
+
+    def documents(labels: list[str]) -> str:
+        return treegauge.compare(gold, systems, rounds=20, clusters=labels).signature.partition("|clusters:")[2].partition("|")[0]
+
+    halves = documents(["x"] * 10 + ["y"] * 10)
+    assert halves == documents(["one"] * 10 + ["two"] * 10)
+    assert halves.startswith("2@")
+    assert halves != documents(["x"] * 9 + ["y"] * 11)

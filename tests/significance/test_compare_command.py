@@ -166,3 +166,23 @@ def test_the_table_in_the_paper(files: Path) -> None:
             "in the order recall, f1"
             in run(*systems, "--rates", "lr,f1", "--published", wrong, "--format", "latex", cwd=files).stderr
         )
+
+
+def test_runs_that_are_given_as_one_treebank_are_refused(files: Path, tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        (tmp_path / f"a-{number}.mrg").write_bytes((files / "sys.poor.mrg").read_bytes())
+    for given, runs in ((f"{tmp_path}/a-*.mrg", f"{tmp_path}/a-*.mrg"), (tmp_path, f"{tmp_path}/*")):
+        done = run("gold.mrg", f"A={given}", "sys.good.mrg", "--rounds", "20", cwd=files)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert f"each sentence of the treebank 3 times. If they are runs of one parser, write A=runs:'{runs}'" in done.stderr
+
+
+def test_the_table_of_the_answer_has_the_answer(files: Path) -> None:
+    done = run("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "200", "--table", "answer", cwd=files)
+    assert done.stdout.startswith("good is better than poor by ")
+
+
+def test_lengths_are_enough(files: Path) -> None:
+    options = ("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "20", "--lengths", "9")
+    assert run(*options, cwd=files).stdout == run(*options, "--by-length", cwd=files).stdout
+    assert "1-9 words" in run(*options, cwd=files).stdout

@@ -162,7 +162,7 @@ def test_in_python() -> None:
     one = compare(GOLD, {"A": A}, metric="parseval", rounds=200, power=True, assume=2)
     assert [*one.overall.plans["parseval", "f1"]] == [0.5, 0.7, 0.9]
     assert "0.70  parseval  f1" in str(one)
-    for wrong, options in {"assume=0.5, and one run": {"power": True}, "positive difference": {"equivalence": -1.0}}.items():
+    for wrong, options in {"assume=0.5, and only one run": {"power": True}, "positive difference": {"equivalence": -1.0}}.items():
         with pytest.raises(UsageError, match=wrong):
             compare(GOLD, {"A": A}, metric="parseval", **options)
     with pytest.raises(UsageError, match="needs power=True"):
@@ -180,7 +180,7 @@ def test_with_runs_and_documents() -> None:
         document = json.loads(json.dumps(found.to_dict(), allow_nan=False))["groups"][0]["pairs"][0]["differences"]
         assert document["parseval"]["f1"]["power"]["power"] == power.power
         assert document["parseval"]["f1"]["equivalence"]["margin"] == 0.05
-    with pytest.raises(UsageError, match="one run of the system"):
+    with pytest.raises(UsageError, match="only one run of the system"):
         compare(GOLD, {"A": RUNS["A"]}, metric="parseval", power=True, assume=1)
 
 
@@ -199,7 +199,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     shown = capsys.readouterr().out
     assert re.search(r"^parseval +f1 +\d+\.\d\d +\d+% +\d+\.\d\d +\d+$", shown, re.MULTILINE)
     assert "Equivalence" in shown
-    assert "Power to show a difference" in figure.read_text("utf-8")
+    assert "Power to find a difference" in figure.read_text("utf-8")
     assert run(["score", gold, a, "--save", str(tmp_path / "a.scores")]) == 0
     assert run(["compare", "--scores", str(tmp_path / "a.scores"), "--power", "--assume", "1", "--table", "power"]) == 0
     assert "correlation" in capsys.readouterr().out

@@ -219,8 +219,8 @@ def test_documents_of_a_test_set(folder: Path) -> None:
     Path("gap.tsv").write_text("a 1 5\nb 7 60\n")
     Path("beyond.tsv").write_text("a 1 61\n")
     for clusters, error, message in (
-        ("by-file", UsageError, "in one document"), ("nowhere.tsv", UsageError, "no file 'nowhere.tsv'"),
-        ("gap.tsv", UsageError, "sentence 6 is in no document"), ("beyond.tsv", FormatError, "not a document of 60 sentences"),
+        ("by-file", UsageError, "only one document"), ("nowhere.tsv", UsageError, "no file 'nowhere.tsv'"),
+        ("gap.tsv", UsageError, "sentence 6 is in no document"), ("beyond.tsv", FormatError, "first and last sentence"),
         ("comment:(", UsageError, "not a regular expression"), ("comment:nothing", UsageError, "no line matches 'nothing'"),
         (["a"], UsageError, "1 label for 60 sentences"),
     ):  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
     from treegauge.humancheck.results import CheckedSystems
     from treegauge.scoring.paper_table import SystemRow
+    from treegauge.scoring.result import Result
     from treegauge.significance.comparison import Comparison
     from treegauge.significance.score_table import CompareOptions
 
@@ -83,10 +85,10 @@ Examples:
     "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
 )
 @click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
-@click.option("--lengths", default="10,20,30,40", show_default=True, metavar="N,...", help="Upper ends of the lengths.")
+@click.option("--lengths", default="", metavar="N,...", help="--by-length: upper ends of the lengths.  [default: 10,20,30,40]")
 @click.option("--clusters", type=INPUT, metavar="FILE|by-file|comment:PATTERN",
               help="Resample the sentences of a document together. FILE: name, first and last sentence of each document; by-file: "
-              "a document a file; comment:PATTERN: a document begins at a line of GOLD that matches.")  # fmt: skip
+              "one document per file; comment:PATTERN: a document begins at a line of GOLD that matches.")  # fmt: skip
 @resampling_options
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
@@ -113,8 +115,8 @@ Examples:
               "by the suffix.")  # fmt: skip
 @format_option(RATE_TABLES)
 @paper_options
-@click.option("--intervals", is_flag=True, help="A row a system: show the interval of each rate, too.")
-@click.option("--baselines", is_flag=True, help="A row a system: trivial parsers as well (right branching ...), not tested.")
+@click.option("--intervals", is_flag=True, help="With one row per system: show the interval of each rate, too.")
+@click.option("--baselines", is_flag=True, help="With one row per system: trivial parsers, too (right branching ...), not tested.")
 @click.option("--signature", type=click.Choice(["short", "full"]), default="short", show_default=True,
               help="The last line: full has the hashes of all trees, and every setting.")  # fmt: skip
 @output_option("Output file.  [default: standard output]")
@@ -154,7 +156,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         seed=chosen["seed"],
         level=chosen["level"],
         interval=chosen["interval"],
-        lengths=_lengths(chosen["lengths"]) if chosen["by_length"] else (),
+        lengths=_lengths(chosen["lengths"] or "10,20,30,40") if chosen["by_length"] or chosen["lengths"] else (),
         structure=comma_separated(chosen["structure"]),
         on_error=options.on_error,
         pair="text",
@@ -168,7 +170,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
         figure_format(chosen["figure"])  # refuses a suffix that names none, before anything is computed
     if chosen["baselines"] and (chosen["scored"] or not rows_are_systems(chosen)):
-        raise UsageError("--baselines are rows beside systems that are scored here: --rows systems, without --scores")
+        raise UsageError("--baselines adds rows to a table with one row per system: give --rows systems, and no --scores")
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or options.treebank:
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
@@ -243,8 +245,22 @@ def _of_trees(
     with progress("Resampling", how.rounds, unit="rounds") as advance:
         judgements = checked.judgements if checked else None
         scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)
+        for result in scores:
+            _refuse_runs_as_one(result, single.get(result.system, ""))
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, checked, {result.label: result.notes for result in scores}
+
+
+def _refuse_runs_as_one(result: Result, path: str) -> None:
+    """Refuse a glob or folder whose files look like several runs: they have every sentence of the treebank several times."""
+    n_gold = result.signature.sentences + result.signature.skipped
+    times, rest = divmod(sum(note.kind == "extra" for note in result.notes), n_gold)
+    if times and not rest and path and not os.path.isfile(path):
+        runs = os.path.join(path, "*") if os.path.isdir(path) else path
+        raise MismatchError(
+            f"{result.system}: these files have each sentence of the treebank {times + 1} times. If they are runs of one parser, "
+            f"write {result.system}=runs:'{runs}'"
+        )
 
 
 def _baseline_rows(gold: str, how: CompareOptions, options: ReadOptions) -> list[SystemRow]:
@@ -280,7 +296,7 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
         # The check's own tables of these names also estimate brackets not judged yet; they are on all sentences.
         estimated = {table.title: table for table in checked.results.tables()}
         found = [estimated.get(table.title, table) for table in found]
-    blocks = ["\n".join(comparison.answer)] if form == "table" and comparison.answer and not tables else []
+    blocks = ["\n".join(comparison.answer)] if form == "table" and comparison.answer and (not tables or "answer" in tables) else []
     text = as_typed("\n\n".join([*blocks, *(render_rates(table, chosen) for table in found)])) + "\n"
     if not chosen["quiet"] and (form == "csv" or (tables and not {"differences", "answer", "all"} & set(tables))):
         for warning in comparison.warnings:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._group import INPUT, Command, OutputFile, protect_inputs
+from treegauge.cli._group import INPUT, Command, OutputFile, protect_inputs, run_files
 from treegauge.cli._options import (
     comparing_options,
     format_option,
@@ -79,6 +79,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
     if gold is None or (not tests and not chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A [B...]'.")
+    if several := [test for test in tests if run_files(test.partition("=")[2] or test)]:
+        raise UsageError(f"{several[0]}: a report shows the trees of one run; give one file per system, or use treegauge compare")
     names = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level")
     how = CompareOptions(
         **{name: chosen[name] for name in names}, treebank=options.treebank, on_error=options.on_error, pair="text"

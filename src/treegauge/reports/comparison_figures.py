@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from treegauge.reports.figures import Figure, Series
+from treegauge.scoring.paper_table import rate_heading
 from treegauge.significance.comparison import Comparison, Group, PairOfSystems
 from treegauge.significance.resampling import Name
 from treegauge.significance.tabulation import power_rows
@@ -18,14 +19,14 @@ def comparison_figure(comparison: Comparison) -> Figure:
 def power_figure(comparison: Comparison) -> Figure:
     """A line for each rate and pair, or for each rate and correlation: the power over numbers of sentences."""
     found = [(which, cells, name, of) for which, cells, name, of in power_rows(comparison.overall) if of.curve]
-    metrics, pairs = {name[0] for *_, name, _ in found}, comparison.overall.pairs
+    rates, pairs = [name for *_, name, _ in found], comparison.overall.pairs
     series: list[Series] = []
     for (a, b), cells, name, of in found:
         which = f": {b} − {a}" if len(pairs) > 1 else f", correlation {cells[0]}" if cells else ""
         size = f"{100 * of.difference:.2f}" if not name[1].startswith("average_") else f"{of.difference:.2f}"
-        series.append(Series(f"{rate_label(name, metrics)}{which} ({size})", [power for _, power in of.curve]))
+        series.append(Series(f"{rate_heading(name, rates)}{which} ({size})", [power for _, power in of.curve]))
     names = [f"{size:,}" for size, _ in found[0][-1].curve] if found else []
-    title = "Power to show a difference (in brackets), by number of sentences"
+    title = "Power to find a difference of the size in parentheses, by number of sentences"
     return Figure("power", "lines", title, names, series, "sentences", "power", percent=True, zero=True, key="sentences")
 
 
@@ -36,12 +37,12 @@ def differences_figure(comparison: Comparison) -> Figure:
     # Means of counts have another scale, so they are drawn only if there is nothing else.
     shares = [(pair, difference) for pair, difference in found if not difference.name[1].startswith("average_")]
     drawn = shares or found
-    metrics = {difference.name[0] for _, difference in drawn}
+    rates = [difference.name for _, difference in drawn]
     names = [
-        rate_label(difference.name, metrics) + (f": {pair.b} − {pair.a}" if len(pairs) > 1 else "") for pair, difference in drawn
+        rate_heading(difference.name, rates) + (f": {pair.b} − {pair.a}" if len(pairs) > 1 else "") for pair, difference in drawn
     ]
     which = f"{pairs[0].b} − {pairs[0].a}" if len(pairs) == 1 else "second − first"
-    dots = "; dots: single runs" if comparison.overall.has_runs else ""
+    dots = "; dots: pairs of single runs" if comparison.overall.has_runs else ""
     title = f"Differences, {which}, with {100 * comparison.level:g}% intervals{dots}"
     percent = bool(shares) or not found
     series = [
@@ -53,7 +54,7 @@ def differences_figure(comparison: Comparison) -> Figure:
             dots=[_pairs_of_runs(comparison.overall, pair, difference.name) for pair, difference in drawn],
         )
     ]
-    axis = "points of a rate in percent" if percent else ""
+    axis = "percentage points" if percent else ""
     return Figure("differences", "forest", title, names, series, axis, percent=percent, zero=True, key="rate")
 
 
@@ -61,14 +62,3 @@ def _pairs_of_runs(group: Group, pair: PairOfSystems, name: Name) -> list[float]
     """The differences between single runs of two systems, if a system has several."""
     ours, theirs = (group.rates[system][name] for system in (pair.a, pair.b))
     return [b - a for a in ours.runs or (ours.value,) for b in theirs.runs or (theirs.value,)] if ours.runs or theirs.runs else []
-
-
-def rate_label(name: Name, metrics: set[str]) -> str:
-    """The name of a rate in words, with its metric where there are several.
-
-    >>> rate_label(("parseval", "exact_match"), {"parseval"}), rate_label(("freval", "f1"), {"parseval", "freval"})
-    ('exact match', 'freval f1')
-    """
-    metric, rate = name
-    words = rate.replace("_", " ")
-    return words if len(metrics) == 1 or metric.replace("-", " ") == words else f"{metric} {words}"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from treegauge.metrics.freval import Freval
-from treegauge.reports.comparison_figures import differences_figure, rate_label
+from treegauge.reports.comparison_figures import differences_figure
 from treegauge.reports.figures import Figure, Series, fragment_figures, number_in
 from treegauge.reports.reporting import Report
 from treegauge.scoring.paper_table import rate_heading
@@ -86,7 +86,7 @@ def difference_tables(report: Report) -> list[Table]:
             value, low, high = (shown_values(one.name, end)[0] for end in (one.value, *one.interval[:2]))
             interval = f"[{cell_text(low, percent=True)}, {cell_text(high, percent=True)}]" if not math.isnan(low) else "-"
             systems = (_rate_cell(group, system, one.name) for system in (pair.b, pair.a))
-            label = rate_label(one.name, {metric for metric, _ in group.names})
+            label = rate_heading(one.name, group.names)
             rows.append((*names, label, value, interval, P(one.p_holm), *systems, one.sign.wins, one.sign.losses))
     (plain,) = comparison.tables("differences")
     # Its other notes are on columns that are not here, or elsewhere on the page.

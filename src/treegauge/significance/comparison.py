@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from statistics import stdev
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from treegauge.errors import UsageError
@@ -101,7 +102,8 @@ class Difference:
 class RateOutcome(NamedTuple):
     """The difference of a rate between two systems: second minus first, its interval and p, and the better system's name.
 
-    ``winner`` is None if no difference is shown at the level .05. ``power`` and ``equivalence`` are there if they are asked for.
+    ``rates`` has each system's rate, of several runs the mean. ``winner`` is None if no difference is shown at the level .05.
+    ``power`` and ``equivalence`` are there if they are asked for.
     """
 
     difference: float
@@ -110,6 +112,7 @@ class RateOutcome(NamedTuple):
     winner: str | None
     power: Power | None = None
     equivalence: Equivalence | None = None
+    rates: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -238,14 +241,15 @@ class Comparison:
         (pair,) = self.overall.pairs
         found = pair.of(rate)
         winner = (None, pair.b, pair.a)[found.winner]
-        return RateOutcome(found.value, found.interval, found.p, winner, found.power, found.equivalence)
+        rates = {pair.a: found.a, pair.b: found.b}
+        return RateOutcome(found.value, found.interval, found.p, winner, found.power, found.equivalence, rates)
 
     def to_frame(self) -> Any:
         """All differences as a pandas data frame, a row for each group, pair and rate."""
         return self.tables("tidy")[0].to_frame()
 
     def to_latex(self, *rates: str, digits: int = 2) -> str:
-        """The table of a paper: a row a system, the best in bold, a dagger where a system is not significantly worse."""
+        """The table of a paper: one row per system, the best in bold, a dagger where a system is not significantly worse."""
         from treegauge.significance.tabulation import paper_table
 
         return render(paper_table(self, rates), "latex", digits=digits)

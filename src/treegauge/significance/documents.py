@@ -42,7 +42,7 @@ def documents_of(clusters: Clusters, places: Sequence[str]) -> Int64:
         raise UsageError(f"clusters: {number_of(len(labels), 'label')} for {number_of(len(places), 'sentence')}")
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     if len(numbers) < 2:
-        raise UsageError(f"all sentences are in one document, so nothing can be said of others; clusters are {_FORMS}")
+        raise UsageError(f"there is only one document, so documents cannot be resampled; clusters are {_FORMS}")
     return np.array([numbers[label] for label in labels], dtype=np.int64)
 
 
@@ -80,7 +80,7 @@ def _by_table(path: str, sentences: int) -> list[object]:
             continue
         first, last = (whole_number(word.strip()) or 0 for word in words[-2:]) if len(words) > 2 else (0, 0)
         if not 0 < first <= last <= sentences:
-            raise FormatError(f"not a document of {sentences} sentences: name, first and last, from 1", path=path, line=number)
+            raise FormatError(f"expected a document's name, first and last sentence (1 to {sentences})", path=path, line=number)
         if any(found[first - 1 : last]):
             raise FormatError("a sentence of this document is in another one, too", path=path, line=number)
         found[first - 1 : last] = [number] * (last - first + 1)

@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -57,7 +58,7 @@ def compare(
     strict: bool = False,
     **settings: Any,
 ) -> Comparison:
-    """Compare two or more systems on the same treebank.
+    """Compare two or more systems on the same treebank, by PARSEVAL unless a ``metric`` is given ("all": by all metrics).
 
     The options can be given by their names, too: ``compare(gold, systems, metric="parseval", rounds=2000, clusters="by-file")``,
     and so can those for reading, such as ``encoding="latin-1"``. With ``power=True`` and a difference to ``assume``, one system is
@@ -80,7 +81,8 @@ def compare(
         raise UsageError(
             "compare takes all systems together, as in compare(gold, [a, b]) or compare(gold, {'mine': a, 'other': b})"
         )
-    options, reading = with_settings(options or CompareOptions(), reading, metric, settings)
+    usual = ("parseval",) if judgements is None else ("parseval", "hogenhout")
+    options, reading = with_settings(options or CompareOptions(metrics=usual), reading, metric, settings)
     systems = systems_by_name(gold, systems)
     if len(systems) < 2 and not options.power:
         raise UsageError("a comparison needs at least two systems, by name or in a list; one is enough for power=True, assume=0.5")
@@ -102,6 +104,8 @@ def with_settings(
         name: (value,) if isinstance(value, str) else tuple(value) for name, value in {**settings, **given}.items() if name in lists
     }
     chosen = replace(options, **{**settings, **words})
+    if "all" in chosen.metrics:
+        chosen = replace(chosen, metrics=())
     if not all(length > 0 for length in chosen.lengths):
         raise UsageError(f"lengths must be positive whole numbers, not {chosen.lengths}")
     return chosen, reading
@@ -199,9 +203,7 @@ def compare_scores(
     options = options or CompareOptions()
     table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch, options.clusters)
     if options.power and len(table.systems) == 1 and (options.assume is None or len(table.members) > 1):
-        raise UsageError(
-            "the power to find a difference from one system needs that difference, assume=0.5, and one run of the system"
-        )
+        raise UsageError("with a single system, give the difference to plan for, assume=0.5, and only one run of the system")
     rounds = _Rounds(progress, options.rounds, options.passes(len(table.systems)))
     groups = tuple(_groups(table, options, GroupTests(table, options, rounds.add, engine)))
     rounds.finish()
@@ -287,7 +289,7 @@ def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
 def _signature(table: ScoreTable, options: CompareOptions) -> str:
     """One line with the settings of the comparison."""
     results = table.results(table.compared[0])
-    signature, clusters = results[0].signature, options.clusters
+    signature, documents = results[0].signature, table.documents
     presets = dict.fromkeys(table.results(name)[0].signature.preset.name for name in table.compared)
     parts: list[tuple[str, Any]] = [
         ("metrics", ",".join(table.compared)),
@@ -299,7 +301,7 @@ def _signature(table: ScoreTable, options: CompareOptions) -> str:
         ("level", f"{options.level:g}"),
         ("interval", options.interval),
         ("gold", signature.gold),
-        *(() if clusters is None else [("clusters", os.fspath(clusters) if isinstance(clusters, str | os.PathLike) else "given")]),
+        *(() if documents is None else [("clusters", f"{len(set(documents.tolist()))}@{sha256(documents.data).hexdigest()[:6]}")]),
         *(
             (system, ",".join(results[run].signature.test for run in runs))
             for system, runs in zip(table.systems, table.runs, strict=True)

@@ -206,7 +206,7 @@ def paper_table(
     published: Sequence[str] = (),
     intervals: bool = False,
 ) -> Table:
-    """A row a system: the best in bold, a dagger where a system is not significantly worse than the best.
+    """One row per system: the best in bold, a dagger where a system is not significantly worse than the best.
 
     ``others`` and ``published`` (``Name=82.5,83.1``) are rows that are not tested; ``intervals`` shows the interval of each rate.
     """
@@ -223,9 +223,11 @@ def paper_table(
     caption += runs_caption(_numbers_of_runs(group))
     if intervals:
         caption += f" In brackets: {100 * comparison.level:g}% intervals."
+    as_good = {name: _not_worse(group, name) for name in names}
     if group.pairs:
-        caption += f" Bold: best; {AS_GOOD}: not significantly worse (p > {ALPHA:g}; {_how_tested(comparison)})."
-    return systems_table(rows, names, caption, (comparison.signature,), {name: _not_worse(group, name) for name in names})
+        dagger = f"; {AS_GOOD}: not significantly worse" if any(len(of) > 1 for of in as_good.values()) else ""
+        caption += f" Bold: best system tested here{dagger} (p > {ALPHA:g}; {_how_tested(comparison)})."
+    return systems_table(rows, names, caption, (comparison.signature,), as_good)
 
 
 def _not_worse(group: Group, name: Name) -> frozenset[str]:
