@@ -39,7 +39,7 @@ from treegauge.alignment.notes import (
     kept_trace,
     trace_as_word,
 )
-from treegauge.alignment.words import WordNumbers, is_deleted, letters, matched_word, sentence_text, without_traces
+from treegauge.alignment.words import WordNumbers, is_deleted, letters, sentence_text, without_traces
 from treegauge.presets import Preset
 from treegauge.presets.treebanks import TRACES
 from treegauge.tables import number_of
