@@ -73,8 +73,8 @@ def command(
     """Print the posterior of every constituent of a sentence of FILE, the first by default, and draw them.
 
     MODEL is a model of any kind or a grammar as text (without one, own: a small grammar that comes with treegauge); the
-    posteriors of several models are averaged. The number of parses and the probability of the sentence are known of grammars only; a mixture has no
-    whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
+    posteriors of several models are averaged. The number of parses and the probability of the sentence are known of grammars
+    only; a mixture has no whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
 
     With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the model's own;
     with --calibration, how often constituents of each posterior are right.
