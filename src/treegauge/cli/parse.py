@@ -27,17 +27,7 @@ from treegauge.parsing.confidence import ExpectedCounts, calibration_from_notes
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, DecodingSetting, settings_from_notes
-from treegauge.parsing.output import (
-    BLOCK,
-    FORMATS,
-    ParseJob,
-    ParseRecord,
-    RecordFile,
-    footer,
-    header,
-    parse_block,
-    parse_record,
-)
+from treegauge.parsing.output import BLOCK, FORMATS, ParseJob, ParseRecord, RecordFile, footer, header, parse_block, parse_record
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.raw_text import unsplit_words
 from treegauge.parsing.span_weights import read_weights

@@ -190,9 +190,7 @@ def _with_one_label(gold: Treebank, counts: Mask, spans: Spans, label: str) -> T
     tagged = np.append(gold.tag >= 0, False)[gold.token_offset[:-1]]
     root = np.flatnonzero((n_tokens != 1) | ~tagged)
     every = Spans(
-        np.concatenate([root, sentence]),
-        np.concatenate([np.zeros_like(root), start]),
-        np.concatenate([n_tokens[root], end]),
+        np.concatenate([root, sentence]), np.concatenate([np.zeros_like(root), start]), np.concatenate([n_tokens[root], end])
     )
     return _treebank(gold, every, np.full(len(every.sentence), len(gold.labels), dtype=np.int32), label)
 

@@ -428,9 +428,5 @@ def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
 
 
 _BY_CROSSING = TableLayout(
-    "By crossing brackets",
-    ("crossing", "sentences", "share", "cumulative"),
-    ("share", "cumulative"),
-    sorted,
-    _cells,
+    "By crossing brackets", ("crossing", "sentences", "share", "cumulative"), ("share", "cumulative"), sorted, _cells
 )
