@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +14,10 @@ import treegauge
 from treegauge import io, normalise
 from treegauge.cli._group import treegauge as program
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
+from treegauge.learning import BracketedSentences, LearningSettings
 from treegauge.learning.latent import TrainingSettings
+from treegauge.presets import load_preset
+from treegauge.scoring.baselines import baseline_for
 
 READING = {field.name for field in fields(treegauge.ReadOptions)}
 COMPARING = {field.name for field in fields(treegauge.CompareOptions)}
@@ -203,3 +207,18 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_steps_are_named_as_on_the_command_line() -> None:
     with pytest.raises(UsageError, match="did you mean 'traces'"):
         normalise.pipeline("trace")
+
+
+def test_trees_and_presets_in_any_form(tmp_path: Path) -> None:
+    path = tmp_path / "train.mrg"
+    path.write_text("(S (NP (DT the) (NN cat)) (VP (VBD sat)))\n")
+    gold, settings = treegauge.read(path), LearningSettings(nonterminals=2, iterations=2)
+    learned = treegauge.learn(BracketedSentences.from_treebank(gold), settings).cross_entropy
+    assert treegauge.learn(path, settings).cross_entropy == treegauge.learn(gold, settings).cross_entropy == learned
+    assert baseline_for("random", gold, "induction") == baseline_for("random", gold, load_preset("induction"))
+    forest = treegauge.Forest(treegauge.PCFG.parse('S -> "a" "b" [1]'), ["a", "b"])
+    assert forest.expected_score("(S a b)") == 1
+    assert repr(forest.grammar) == "<PCFG of 1 rule, 1 symbol, 2 words>"
+    wrong: Any = "x.svg"
+    with pytest.raises(UsageError, match="returns text"):
+        gold[0].draw(wrong)

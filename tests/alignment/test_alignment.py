@@ -295,3 +295,33 @@ def test_a_trace_that_a_parse_has_as_a_word_is_named() -> None:
     assert named.what == "the parse has '0' as CD, which is written as a trace, and gold has no such word"
     assert "words differ" in other.what
     assert "words differ" in third.what
+
+
+class TestSomeDeletedWordsAreMissing:
+    """The parsed text lacks some of the words that the preset deletes, and has others; its parses have no tags."""
+
+    GOLD = "(S (NP (NN Rain)) (, ,) (VP (VBD cost) (NP ($ $) (CD 5))) (. .))"
+
+    @pytest.mark.parametrize(
+        "test", ["(X Rain (X cost (X $ 5)))", "(X Rain (X , (X cost (X $ 5))))", "(X Rain (X cost (X $ (X 5 .))))"]
+    )
+    def test_gold_decides_what_is_deleted(self, test: str) -> None:
+        result = treegauge.score(self.GOLD, test, "induction")
+        assert kinds(result) == ["all-tags"]
+        assert result.counts == treegauge.score(self.GOLD, "(X Rain (X cost 5))", "induction").counts
+
+    def test_words_that_the_parse_deletes_and_gold_lacks(self) -> None:
+        test = "(S (NP (NN Rain)) (, ,) (VP (VBD cost) (NP (XX $) (CD 5))) (: ;))"
+        assert not treegauge.score("(S (NP (NN Rain)) (VP (VBD cost) (NP ($ $) (CD 5))))", test, "induction").notes
+
+    def test_the_word_that_differs_is_named(self) -> None:
+        result = treegauge.score(self.GOLD, "(X Rain (X cost (X $ 6)))", "induction")
+        assert "word 5 is '5' in gold, word 4 is '6'" in result.notes[0].what
+
+    def test_at_the_end_a_deleted_word_is_named(self) -> None:
+        result = treegauge.score(self.GOLD, "(X Rain (X cost (X $ (X 5 !))))", "induction")
+        assert "word 6 is '.' in gold, word 5 is '!'" in result.notes[0].what
+
+    def test_lengths_only(self) -> None:
+        result = treegauge.score(self.GOLD, "(X Rain (X cost (X $ 5)))", "induction", match_words="length")
+        assert "word 5 is '5' in gold, the sentence ends after 4 words" in result.notes[0].what

@@ -21,7 +21,7 @@ WORDS = {
     **dict.fromkeys(["stats", "stat", "lint"], "treegauge validate FILE"),
     **dict.fromkeys(["tokenize", "tokenise"], "treegauge parse MODEL --raw FILE"),
     **dict.fromkeys(["show", "tree", "viz", "visualize"], "treegauge draw FILE"),
-    "plot": "treegauge compare GOLD A B --figure FILE.svg",
+    "plot": "treegauge compare GOLD A B --figure FILE.svg, or draw trees: treegauge draw FILE",
     "clean": "treegauge normalise FILE --steps traces,functions",
     "repair": "treegauge convert FILE --on-error repair -o MENDED",
     "diffs": "treegauge diff GOLD TEST",
@@ -44,11 +44,11 @@ METRICS = {
             "score GOLD GOLD -q -m f1",
             "score GOLD GOLD -q -m F1",
             "compare GOLD x=GOLD y=GOLD -m f-score",
-            "explain f1",
             "cite recall",
         ],
         "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval",
     ),
+    **dict.fromkeys(["score GOLD GOLD -q -m kim", "explain kim"], "the metric 'induction': write induction:kim"),
     **dict.fromkeys(["score GOLD GOLD -q -m evalb", "explain EVALB"], "treegauge evalb GOLD TEST"),
 }
 
@@ -79,6 +79,22 @@ def test_a_rate_or_program_as_a_metric_leads_to_the_metric(line: str, tmp_path_f
     gold = tmp_path_factory.mktemp("words") / "gold.mrg"
     gold.write_text("(S (NP (NN rain)) (VP (VBD fell)))\n", "utf-8")
     assert error(*line.replace("GOLD", str(gold)).split()).endswith(METRICS[line])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("explain", "  labelled-recall            maximises right labelled constituents"),
+        ("explain f1", "f1 is a rate of parseval."),
+        ("explain random", "drawn from all binary trees over the words that the preset keeps, each with the same probability"),
+        ("explain lam", "lam: the price of a node"),
+        ("cite", "goodman1996        Goodman (1996), Parsing Algorithms and Metrics"),
+        ("cite treegauge", "@misc{treegauge2026,"),
+    ],
+)
+def test_names_are_listed_and_explained(line: str, said: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "treegauge", *line.split()], capture_output=True, text=True, check=True)
+    assert said in done.stdout
 
 
 def test_options_that_are_gone_are_not_suggested() -> None:

@@ -57,6 +57,8 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 @given(st.lists(st.tuples(words, st.lists(st.tuples(words, st.booleans()), min_size=1, max_size=3)), min_size=1, max_size=5))
 def test_text_holds_any_symbol_and_word(drawn: list[tuple[str, list[tuple[str, bool]]]]) -> None:
     rules = [Rule(lhs, tuple(x for x, _ in rhs), tuple(w for _, w in rhs), 1.0) for lhs, rhs in drawn]
+    symbols = {symbol for rule in rules for symbol, word in zip(rule.rhs, rule.words, strict=True) if not word}
+    rules += [Rule(symbol, ("w",), (True,), 1.0) for symbol in sorted(symbols - {rule.lhs for rule in rules})]
     grammar = PCFG.from_rules(rules, renormalise=True)
     again = PCFG.parse(write_text(grammar))
     assert again.rules == grammar.rules
@@ -82,7 +84,8 @@ def test_text_is_nltks() -> None:
         ('"w" -> A [1]', "g:1:1", "starts with a symbol"),
         ("%start", "g:1:1", "%start SYMBOL"),
         ("", "g:1:1", "no rules"),
-        ("S -> A [.5]", "g", "sum to 0.5"),
+        ('S -> "a" [.5]', "g", "sum to 0.5"),
+        ("S -> A [.5]", "g:1:6", "the symbol 'A' has no rules"),
         ("S -> $ [1]", "g:1:6", "neither a symbol"),
     ],
 )
@@ -149,3 +152,26 @@ def test_components(edges: list[tuple[int, int]]) -> None:
     for i, group in enumerate(groups):
         assert all(reach[a, b] for a in group for b in group)
         assert not any(reach[a, b] for a in group for later in groups[i + 1 :] for b in later)
+
+
+GOOD_RULES = 'VP -> V NP [1]  # a comment\nNP -> "I" [1/2] | "you" [.5]\nV -> "see" [1]'
+
+
+def test_comments_at_the_end_of_lines_and_fractions() -> None:
+    grammar = PCFG.parse("S -> NP VP [1]\n" + GOOD_RULES)
+    assert [rule.probability for rule in grammar.rules if rule.lhs == "NP"] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("rule", "column", "reason"),
+    [
+        ("S -> NP Vp [1]", 9, "the symbol 'Vp' has no rules; did you mean 'VP'? Words are written in quotes"),
+        ('S -> "it" it [1]', 11, "the symbol 'it' has no rules; words are written in quotes"),
+        ("S -> NP VP [1/0]", 13, "[1/0] is not a probability between 0 and 1, such as 0.5 or 1/2"),
+        ("S -> NP VP [half]", 13, "[half] is not a probability between 0 and 1, such as 0.5 or 1/2"),
+    ],
+)
+def test_students_mistakes(rule: str, column: int, reason: str) -> None:
+    with pytest.raises(FormatError) as found:
+        PCFG.parse(f"%start S\n{rule}\n{GOOD_RULES}")
+    assert (found.value.line, found.value.column, found.value.problem) == (2, column, reason)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from treegauge import UnknownName, find_metric, metric_names
+from treegauge import UnknownName, __version__, find_metric, metric_names
 from treegauge.metrics.references import REFERENCES, references_of
 
 
@@ -34,3 +34,8 @@ def test_other_names() -> None:
     assert [reference.key for reference in references_of("abney1993")] == ["abney1993"]
     with pytest.raises(UnknownName, match="did you mean 'goodman"):
         references_of("goodmann")
+
+
+def test_treegauge_itself() -> None:
+    (own,) = references_of("treegauge")
+    assert own.note == f"Python package, version {__version__}"

@@ -184,6 +184,7 @@ def test_posteriors_print_and_draw(tmp_path: Path, catalan: str) -> None:
     assert {(c["start"], c["end"]): c["posterior"] for c in document["constituents"]}[1, 3] == pytest.approx(0.5)
     assert svg.read_text().startswith("<svg ")
     assert "0.50" in svg.read_text()
+    assert f"wrote {svg}" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -195,6 +196,11 @@ def test_posteriors_print_and_draw(tmp_path: Path, catalan: str) -> None:
         (("parse", "own", "-", "--resume"), 2, "--resume needs"),
         (("parse", "own", "-", "--input", "tagged"), 3, "expected word/TAG"),
         (("posteriors",), 4, "no sentence"),
+        (("posteriors", "own", "--svg", "chart.PNG"), 2, "chart.PNG: the picture is written as SVG: name the file .svg"),
+        (("parse", "own", "--kbest", "3", "--objective", "labelled-recall"), 2, "--kbest prints the likeliest parses"),
+        (("parse", "own", "--kbest", "3", "--for", "recall"), 2, "--format jsonl, which has both"),
+        (("parse", "own", "I saw the man"), 3, 'echo "I saw the man" | treegauge parse MODEL'),
+        (("posteriors", "I saw the man"), 3, 'echo "I saw the man" | treegauge posteriors MODEL'),
     ],
 )
 def test_errors(arguments: tuple[str, ...], code: int, message: str) -> None:
@@ -209,6 +215,15 @@ def test_the_own_grammar_parses_its_own_treebank(model: str) -> None:
     done = run("parse", model, "-", text=text)
     assert "20 sentences" in done.stderr
     assert "; 0 without a parse" in done.stderr
+
+
+def test_a_tag_that_the_grammar_does_not_have_is_called_a_tag(tmp_path: Path) -> None:
+    trees = tmp_path / "gold.mrg"
+    trees.write_text("(S (NP (DT the) (NN cat)) (VP (VBZ sits)))\n")
+    model = str(tmp_path / "tags.model")
+    assert run("learn", str(trees), "-o", model, "--nonterminals", "3", "--iterations", "2").returncode == 0
+    trees.write_text("(S (NP (RBS most) (NN cat)) (VP (VBZ sit)))\n")
+    assert "tag 'RBS' is not in the grammar (1 sentence)" in run("parse", model, str(trees), "--input", "trees").stderr
 
 
 def test_a_kbest_list_in_brackets_has_probabilities_and_reads_back(tmp_path: Path) -> None:

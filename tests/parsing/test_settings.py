@@ -119,9 +119,13 @@ def test_expected_beside_actual(tmp_path: Path) -> None:
 def test_parse_says_that_it_uses_viterbi_without_settings(tmp_path: Path) -> None:
     grammar = tmp_path / "grammar.txt"
     grammar.write_text('S -> S S [.5] | "a" [.5]\n')
-    done = run("parse", str(grammar), text="a a\n")
+    assert "stored setting" not in run("parse", str(grammar), text="a a\n").stderr, "a grammar as text cannot store any"
+    (tmp_path / "gold.mrg").write_text("(S (S a) (S a))\n")
+    model = str(tmp_path / "few.model")
+    assert run("induce", str(tmp_path / "gold.mrg"), "-o", model).returncode == 0
+    done = run("parse", model, text="a a\n")
     assert done.stderr.startswith("this grammar has no stored setting: --objective viterbi")
-    assert "stored setting" not in run("parse", str(grammar), "--objective", "viterbi", text="a a\n").stderr
+    assert "stored setting" not in run("parse", model, "--objective", "viterbi", text="a a\n").stderr
 
 
 def test_an_option_that_the_chosen_objective_does_not_take_is_explained(tmp_path: Path) -> None:

@@ -189,8 +189,8 @@ def test_wrong_kinds_of_arguments_are_refused_in_words() -> None:
         wrong: Any = systems
         with pytest.raises(treegauge.UsageError, match=r"in a list, \[a, b\], not (Treebank|str|int)"):
             treegauge.compare(trees, wrong)
-    with pytest.raises(treegauge.UsageError, match="learned from BracketedSentences, not from list"):
-        treegauge.learn(trees)
+    with pytest.raises(treegauge.UsageError, match="item 1 of the list: expected a Tree"):
+        treegauge.learn(nested)
     assert str(treegauge.induce(trees)) == str(treegauge.induce([treegauge.Tree.parse(text) for text in trees]))
     assert treegauge.report(trees, [trees], treegauge.CompareOptions(rounds=10)).systems == ("system 1",)
 

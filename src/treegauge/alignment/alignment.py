@@ -6,9 +6,10 @@ between anchors are paired in the same way. Where no text is unique, the k-th oc
 other. A short stretch is paired optimally, by its longest common subsequence; nothing else takes quadratic time.
 
 Within a pair of sentences, equal tokens are aligned one to one; failing that, so are the tokens that each side keeps by its own
-tags (a parser may leave out punctuation). Different tokens over the same text are aligned by character offsets. If the text itself
-differs, the tokens that both have are aligned on request, by edit distance. Each sentence that does not match token by token gets
-a note.
+tags (a parser may leave out punctuation). Different tokens over the same text are aligned by character offsets. If the sides differ
+only in tokens that one deletes and the other lacks (it may leave out commas and keep ``$``), all others are aligned. If the text
+itself differs, the tokens that both have are aligned on request, by edit distance. Each sentence that does not match token by token
+gets a note.
 
 In edit distance inserting or deleting a token costs 1, and a token is never replaced: two words that differ are one deletion and
 one insertion. So the cheapest alignment shares the most tokens (a longest common subsequence: Myers 1986, An O(ND) difference
@@ -38,7 +39,7 @@ from treegauge.alignment.notes import (
     kept_trace,
     trace_as_word,
 )
-from treegauge.alignment.words import WordNumbers, is_deleted, letters, matched_word, sentence_text, without_traces
+from treegauge.alignment.words import WordNumbers, is_deleted, letters, sentence_text, without_traces
 from treegauge.presets import Preset
 from treegauge.presets.treebanks import TRACES
 from treegauge.tables import number_of
@@ -336,7 +337,35 @@ class _Aligner:
         if self._plain_text(self._kept_words(self.gold, sentence)) == self._plain_text(self._kept_words(self.test, partner)) != "":
             self._set_aside(np.array([sentence]), np.array([partner]))
             return Fit.CHARACTERS
+        if self._first_difference(sentence, partner) is None:
+            return Fit.TOKENS
         return self._fit_by_edits(sentence, partner) if self.edit else Fit.TEXT_DIFFERS
+
+    def _first_difference(self, sentence: int, partner: int) -> tuple[int, int] | None:
+        """The places of the first words that differ; None if the sides differ only in words that one deletes and the other lacks.
+
+        These words are then left out of the comparison.
+        """
+        (first, last), (start, end) = (
+            bank.token_offset[number : number + 2].tolist() for bank, number in ((self.gold, sentence), (self.test, partner))
+        )
+        i, k = place = first, start
+        gold_only: list[int] = []
+        test_only: list[int] = []
+        while i < last or k < end:
+            if i < last and k < end and self._are_same(self.gold.word[i : i + 1], self.test.word[k : k + 1])[0]:
+                i, k = place = i + 1, k + 1
+            elif self.match_words != "length" and i < last and self.gold_deleted[i]:
+                gold_only.append(i)
+                i += 1
+            elif self.match_words != "length" and k < end and self.test_deleted[k]:
+                test_only.append(k)
+                k += 1
+            else:
+                i, k = (i, k) if i < last and k < end else place
+                return i - first, k - start
+        self.gold_aside[gold_only] = self.test_aside[test_only] = True
+        return None
 
     def _plain_text(self, words: list[str]) -> str:
         return sentence_text(words, self.match_words)
@@ -387,8 +416,8 @@ class _Aligner:
         if not what:
             what, cause = _on_traces(kept_trace, (self.gold, self.test), (sentence, partner), TRACES - self._traces), "traces"
         if not what:
-            ours, theirs = _first_difference(gold, test, self.match_words)
-            what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
+            ours, theirs = self._first_difference(sentence, partner) or (0, 0)
+            what = f"the words differ ({_word_at(gold, ours)} in gold, {_word_at(test, theirs)} at {self.test.place(partner)})"
             cause = cause_of_difference(gold, test) if self.match_words == "exact" else ""
         place = self.gold.place(sentence)
         if sentence not in self.shared:
@@ -446,13 +475,6 @@ def _token_rows(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tupl
     stays = ~left_out[rows]
     total = np.append(0, np.cumsum(stays))
     return rows[stays], total[end] - total[end - count]
-
-
-def _first_difference(gold: list[str], test: list[str], match_words: str) -> tuple[str, str]:
-    ours, theirs = ([matched_word(word, match_words) for word in words] for words in (gold, test))
-    pairs = enumerate(zip(ours, theirs, strict=False))
-    first = next((i for i, (one, other) in pairs if one != other), min(len(gold), len(test)))
-    return _word_at(gold, first), _word_at(test, first)
 
 
 def _word_at(words: list[str], index: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from treegauge.cli._options import progress
-from treegauge.errors import UsageError
+from treegauge.errors import InputError, UsageError
 from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.sources import ReadOptions
@@ -38,6 +38,9 @@ def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
 
     Leading arguments that are models by their content, or ``own``, are models; without one, the first is a grammar as text.
     """
+    if sentence := next((name for name in files if " " in name and not os.path.exists(name)), ""):
+        advice = f'A sentence is read from standard input: echo "{sentence}" | {click.get_current_context().command_path} MODEL'
+        raise InputError("no such file", path=sentence, advice=advice)
     size = next((i for i, name in enumerate(files) if not is_model(name)), len(files))
     if not size and files and files[0] != "-":
         size = 1

@@ -62,6 +62,15 @@ class OutputFile(_File):
         self.is_read = is_read
 
 
+class SvgFile(OutputFile):
+    """A picture that is written as SVG, whatever its name; a name that ends in another format's suffix is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value).lower().endswith((".png", ".pdf", ".jpg", ".jpeg", ".gif")):
+            raise UsageError(f"{value}: the picture is written as SVG: name the file .svg")
+        return super().convert(value, param, ctx)
+
+
 INPUT = InputFile()
 OUTPUT = OutputFile()
 

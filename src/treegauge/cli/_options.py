@@ -243,7 +243,7 @@ def resampling_options(command: Function) -> Function:
 def paper_options(command: Function) -> Function:
     """Add the options of the table in a paper, ``--rows``, ``--published``, ``--digits`` and ``--fraction``."""
     rows = click.option("--rows", type=click.Choice(["systems", "rates"]), default=None,
-                        help="A row a system, or a row a rate.  [default: systems in latex, markdown and html]")  # fmt: skip
+                        help="One row per system or per rate.  [default: systems in latex, markdown and html]")  # fmt: skip
     published = click.option("--published", multiple=True, metavar="NAME=VALUE,...",
                              help="A row of published percentages, in the order of --rates, marked as not tested, as in "
                              "'Berkeley=82.5,83.1'; may be given several times.")  # fmt: skip
@@ -256,7 +256,7 @@ def paper_options(command: Function) -> Function:
 
 
 def rows_are_systems(chosen: Mapping[str, Any]) -> bool:
-    """Whether the table has a row a system: if that is asked for, or by default in formats for papers."""
+    """Whether the table has one row per system: if that is asked for, or by default in formats for papers."""
     found = (chosen["rows"] or ("systems" if chosen["form"] in ("latex", "markdown", "html") else "rates")) == "systems"
     if chosen["published"] and not found:
         raise UsageError("--published adds a row to a table with a row a system: --rows systems, or --format latex")

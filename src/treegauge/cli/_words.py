@@ -8,7 +8,7 @@ _MEANT = {
     "score GOLD TEST": "evaluate evaluation eval f1 f-score fscore fmeasure parseval accuracy metric rate bracketing",
     "score --list": "metrics list",
     "compare GOLD A B": "significance significant test ttest t-test pvalue p-value bootstrap permutation randomisation wilcoxon",
-    "compare GOLD A B --figure FILE.svg": "plot figure graph chart",
+    "compare GOLD A B --figure FILE.svg, or draw trees: treegauge draw FILE": "plot figure graph chart",
     "report GOLD A B -o FILE.html": "html page summary",
     "diff GOLD TEST": "diffs difference differences errors mistakes analyse",
     "draw FILE": "show view tree trees print pretty display viz visualise render picture svg",

@@ -8,29 +8,33 @@ from treegauge.cli._group import Command
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="[NAME]", default="")
 def command(name: str) -> None:
     """Explain what the metric NAME measures: its definition, an example, its counts, rates, options and paper; or what the
-    decoding objective NAME maximises; or chunk-entropy.
+    decoding objective NAME maximises; or a baseline, lam or chunk-entropy. Without NAME, list all names.
 
     \b
     Example: treegauge explain goodman:pre
     """
-    from treegauge.reports.explanations import explanation
+    from treegauge.reports.explanations import explained_names, explanation
 
-    click.echo(explanation(name))
+    click.echo(explanation(name) if name else "\n".join(explained_names()))
 
 
 @click.command(cls=Command)
-@click.argument("names", nargs=-1, required=True, metavar="METRIC...")
+@click.argument("names", nargs=-1, metavar="[METRIC...]")
 def cite(names: tuple[str, ...]) -> None:
-    """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too.
+    """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too, and treegauge itself.
+    Without METRIC, list all references.
 
     \b
     Example: treegauge cite parseval goodman >> thesis.bib
     """
-    from treegauge.metrics.references import references_of
+    from treegauge.metrics.references import REFERENCES, references_of
 
+    if not names:
+        click.echo("\n".join(f"{key:18} {reference}" for key, reference in REFERENCES.items()))
+        return
     found = {reference.key: reference for name in names for reference in references_of(name)}
     click.echo("\n\n".join(reference.bibtex() for reference in found.values()))
 

@@ -27,17 +27,7 @@ from treegauge.parsing.confidence import ExpectedCounts, calibration_from_notes
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, DecodingSetting, settings_from_notes
-from treegauge.parsing.output import (
-    BLOCK,
-    FORMATS,
-    ParseJob,
-    ParseRecord,
-    RecordFile,
-    footer,
-    header,
-    parse_block,
-    parse_record,
-)
+from treegauge.parsing.output import BLOCK, FORMATS, ParseJob, ParseRecord, RecordFile, footer, header, parse_block, parse_record
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.raw_text import unsplit_words
 from treegauge.parsing.span_weights import read_weights
@@ -134,7 +124,8 @@ def command(
     output: str, resume: bool, jobs: int, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
     engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
-    """Parse the sentences of FILE with MODEL (a model, or a grammar as text; without one, a small grammar of our own treebank).
+    """Parse the sentences of FILE with MODEL (a model, or a grammar as text; without one, own: a small grammar that comes
+    with treegauge).
 
     The posteriors of several models are averaged. One sentence per line in, one tree per line out, in the same order. A sentence
     that has no parse gets a right-branching tree whose root is marked -FALLBACK; stderr shows how many there are.
@@ -147,8 +138,9 @@ def command(
         options["weights"] = read_weights(weights)
     names, file = models_and_text(files)
     given, is_named = load_models(names, shares, start=start, renormalise=renormalise, device=device), objective is not None
-    if expected_f1 and kbest and form == "bracketed":
-        raise UsageError("--expected-f1 is that of the objective's tree, which --kbest does not print: give --format jsonl")
+    if kbest and form == "bracketed" and (expected_f1 or purpose is not None or objective not in (None, "viterbi")):
+        why = "--kbest prints the likeliest parses; --objective, --for and --expected-f1 concern another tree"
+        raise UsageError(f"{why}: leave them out, or give --format jsonl, which has both")
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
     if objective is None:
@@ -255,7 +247,7 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
         click.echo(f"{number_of(totals.without_a_model, 'sentence')} parsed without a model that has no parse", err=True)
     if totals.pruned:
         click.echo(f"{number_of(totals.pruned, 'sentence')} pruned despite --exact: too many parses", err=True)
-    _print_unknown_words(totals.unknown_words)
+    _print_unknown_words(totals.unknown_words, "tag" if parser.reads_tags else "word")
     if totals.respelled:
         shown = ", ".join(f"{word} as {known}" for (word, known), _ in totals.respelled.most_common(MOST_UNKNOWN))
         more = ", ..." if len(totals.respelled) > MOST_UNKNOWN else ""
@@ -264,12 +256,12 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
         click.echo(str(search_error(parser, totals.checked)), err=True)
 
 
-def _print_unknown_words(found: Counter[str]) -> None:
-    """Print the words that are not in the grammar, for which sentences have no parse: the most frequent, and how many more."""
+def _print_unknown_words(found: Counter[str], what: str) -> None:
+    """Print the words, or tags, that the grammar lacks and sentences have no parse for: the most frequent, and how many more."""
     for word, count in found.most_common(MOST_UNKNOWN):
-        click.echo(f"word {word!r} is not in the grammar ({number_of(count, 'sentence')})", err=True)
+        click.echo(f"{what} {word!r} is not in the grammar ({number_of(count, 'sentence')})", err=True)
     if len(found) > MOST_UNKNOWN:
-        click.echo(f"and {number_of(len(found) - MOST_UNKNOWN, 'more word')} that are not in the grammar", err=True)
+        click.echo(f"and {number_of(len(found) - MOST_UNKNOWN, f'more {what}')} that are not in the grammar", err=True)
 
 
 def _with_pruning(parser: SentenceParser, prune: float, exact: bool) -> SentenceParser:
@@ -298,11 +290,10 @@ def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -
     elif not isinstance(given.parser, Parser | MixtureParser):
         setting = DecodingSetting(LPR)
     elif not known:
-        lacking = "" if purpose is None else f" for {purpose}"
-        click.echo(
-            f"this grammar has no stored setting{lacking}: --objective viterbi (induce stores settings, given 50 trees or more)",
-            err=True,
-        )
+        if given.notes or purpose is not None:  # a grammar that was written as text has no notes
+            lacking = "" if purpose is None else f" for {purpose}"
+            said = f"this grammar has no stored setting{lacking}: --objective viterbi"
+            click.echo(f"{said} (induce stores settings, given 50 trees or more)", err=True)
         return "viterbi", options
     else:
         setting = known.get(purpose or "f1", VITERBI)

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from treegauge.cli._grammars import load_models, models_and_text
-from treegauge.cli._group import INPUT, Command, OutputFile
+from treegauge.cli._group import INPUT, Command, SvgFile
 from treegauge.cli._options import device_option, progress, treebank_option
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
@@ -57,7 +57,7 @@ _ITEM_BYTES = 1000
               help="Compare posteriors with how often constituents are right in these trees, label by label.")  # fmt: skip
 @click.option("--bins", is_flag=True, help="--calibration: a row for every tenth of the posteriors of each label.")
 @click.option("--longest", type=click.IntRange(1), metavar="N", help="--calibration: leave out sentences of more than N words.")
-@click.option("--svg", type=OutputFile(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--svg", type=SvgFile(dir_okay=False, path_type=Path), metavar="FILE",
               help="Draw the chart as a heat map; --calibration: the reliability curve.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8]")
@@ -72,9 +72,9 @@ def command(
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of a sentence of FILE, the first by default, and draw them.
 
-    MODEL is a model of any kind or a grammar as text (without one, a small grammar of our own treebank); the posteriors of several
-    models are averaged. The number of parses and the probability of the sentence are known of grammars only; a mixture has no
-    whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
+    MODEL is a model of any kind or a grammar as text (without one, own: a small grammar that comes with treegauge); the
+    posteriors of several models are averaged. The number of parses and the probability of the sentence are known of grammars
+    only; a mixture has no whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
 
     With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the model's own;
     with --calibration, how often constituents of each posterior are right.
@@ -137,6 +137,7 @@ def _print_sentence(
     found: list[Constituent] = getattr(view, "constituents")() if symbols else view.shown_constituents()  # noqa: B009
     if svg is not None:
         write_bytes(draw_posteriors(words, found).encode(), svg)
+        click.echo(f"wrote {svg}", err=True)
     rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
     if number is not None and form != "json":
         click.echo(f"# sentence {number}")
@@ -270,6 +271,7 @@ def _calibration(
         )  # fmt: skip
     if svg is not None:
         write_bytes(draw_calibration(found).encode(), svg)
+        click.echo(f"wrote {svg}", err=True)
     if form == "json":
         labels = [
             {"label": each.label, "phrases": each.size, "posterior": each.posterior, "right": each.right, "error": each.error,

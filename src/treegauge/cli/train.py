@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from treegauge.cli._group import INPUT, Command, OutputFile
+from treegauge.cli._group import INPUT, Command, OutputFile, SvgFile
 from treegauge.cli._options import (
     broken_trees_options,
     device_option,
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the model is the same as without interruption.")
 @click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="--show: only this label or tag; can be repeated.")
-@click.option("--svg", type=OutputFile(dir_okay=False, path_type=Path), metavar="FILE", help="--show: draw the subcategories.")
+@click.option("--svg", type=SvgFile(dir_okay=False, path_type=Path), metavar="FILE", help="--show: draw the subcategories.")
 @click.option("--export", is_flag=True, help="TREEBANK is a model: write one of its grammars as an ordinary PCFG, as text.")
 @click.option(
     "--grammar", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="--show, --export: which grammar."

@@ -1,11 +1,11 @@
 r"""PCFGs as text, in NLTK's format: ``A -> B "word" C [0.3] | D [0.7]``.
 
-* A line has one or several alternatives, each with its probability in brackets. ``#`` starts a comment line; a final ``\``
-  continues a line.
+* A line has one or several alternatives, each with its probability in brackets, a decimal number or a fraction (NLTK reads no
+  fractions). ``#`` starts a comment; a final ``\`` continues a line.
 * Words are in double or single quotes; a word with both kinds of quotes, or with a line break, is written ``@"..."`` with JSON's
   escapes.
 * Symbols are bare if NLTK can read them, else in backquotes (`` `PRP$` ``, `` `,` ``), in which a backquote is doubled; the
-  backquotes are our own addition.
+  backquotes are our own addition. Every symbol has rules.
 * The first left-hand side is the start symbol, unless a line ``%start S`` names another.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,12 +64,24 @@ def read_text(text: str, *, path: str = "", start: str | None = None, renormalis
             start = _start(line, path) if start is None else start
         else:
             rules.extend(_rules(line, path))
+    known = {rule.lhs for rule in rules}
+    if unknown := {x for rule in rules for x, word in zip(rule.rhs, rule.words, strict=True) if not word} - known:
+        raise _without_rules(unknown, known, text, path)
     if not rules:
         raise FormatError("no rules", path=path, line=1, column=1, text=text.split("\n", 1)[0], advice=_ADVICE)
     try:
         return PCFG.from_rules(rules, start=start, renormalise=renormalise)
     except GrammarError as error:
         raise FormatError(str(error), path=path) from None
+
+
+def _without_rules(unknown: set[str], known: set[str], text: str, path: str) -> FormatError:
+    """The error for the first symbol of a right-hand side that has no rules: a misspelt symbol, or a word without its quotes."""
+    tokens = ((line, token) for line in _lines(text) if line.text[0] != "%" for token in _tokens(line, path))
+    line, token = next((line, token) for line, token in tokens if token.kind == "symbol" and token.text in unknown)
+    close = get_close_matches(token.text.lower(), [symbol.lower() for symbol in known], n=1)
+    meant = next((f"did you mean {symbol!r}? Words" for symbol in sorted(known) if symbol.lower() in close), "words")
+    return _error(f"the symbol {token.text!r} has no rules; {meant} are written in quotes", token, line, path)
 
 
 def _lines(text: str) -> Iterator[_GrammarLine]:
@@ -101,6 +114,8 @@ def _tokens(line: _GrammarLine, path: str) -> Iterator[_Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
+            if text[at:].lstrip().startswith("#"):
+                return
             column = at + len(text[at:]) - len(text[at:].lstrip()) + 1
             raise _error("this is neither a symbol, a word, nor a probability", _Token("", "", column), line, path)
         kind, column = str(match.lastgroup), match.start(str(match.lastgroup)) + 1
@@ -148,12 +163,13 @@ def _rules(line: _GrammarLine, path: str) -> Iterator[Rule]:
 
 
 def _probability(token: _Token, line: _GrammarLine, path: str) -> float:
+    number, bar, divisor = token.text.partition("/")
     try:
-        value = float(token.text)
-    except ValueError:
+        value = float(number) / float(divisor) if bar else float(number)
+    except (ValueError, ZeroDivisionError):
         value = -1.0
     if not 0 <= value <= 1:
-        raise _error(f"[{token.text}] is not a probability between 0 and 1", token, line, path)
+        raise _error(f"[{token.text}] is not a probability between 0 and 1, such as 0.5 or 1/2", token, line, path)
     return value
 
 
@@ -162,7 +178,7 @@ def _error(problem: str, token: _Token, line: _GrammarLine, path: str) -> Format
 
 
 def write_text(grammar: PCFG) -> str:
-    """The grammar as text that :func:`read_text` reads back without loss, one rule per line.
+    """The grammar as text, one rule per line; :func:`read_text` reads it back without loss if every symbol has rules.
 
     >>> print(write_text(PCFG.from_rules([("NP", ["PRP$"], 1), ("PRP$", ["its"], 1)])), end="")
     %start NP
@@ -254,6 +270,6 @@ def read_file(path: str | Path, *, start: str | None = None, renormalise: bool =
         raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
     if text.strip() and "->" not in text:
         problem = "this is neither a model nor a grammar, which has rules such as S -> NP VP [1]"
-        advice = f"The model comes first: treegauge parse MODEL {path}; the model own is a small grammar of our own treebank."
+        advice = f"The model comes first: treegauge parse MODEL {path}; the model own is a small grammar that comes with treegauge."
         raise FormatError(problem, path=str(path), advice=advice)
     return read_text(text, path=str(path), start=start, renormalise=renormalise)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from treegauge.errors import GrammarError
+from treegauge.tables import number_of
 from treegauge.trees.tree import Production
 
 if TYPE_CHECKING:
@@ -164,7 +165,8 @@ class PCFG:
         return "\n".join(map(str, self.rules))
 
     def __repr__(self) -> str:
-        return f"<PCFG of {len(self.rules)} rules, {len(self.nonterminals)} symbols, {len(self.vocabulary)} words>"
+        sizes = (len(self.rules), "rule"), (len(self.nonterminals), "symbol"), (len(self.vocabulary), "word")
+        return f"<PCFG of {', '.join(number_of(*size) for size in sizes)}>"
 
     def __getstate__(self) -> tuple[tuple[Rule, ...], str, dict[str, str | None]]:
         return self.rules, self.start, dict(self.labels)

@@ -14,13 +14,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.io.archive import (
-    read_archive,
-    refuse_other_run,
-    refusing_damaged_checkpoint,
-    refusing_damaged_model,
-    write_archive,
-)
+from treegauge.io.archive import read_archive, refuse_other_run, refusing_damaged_checkpoint, refusing_damaged_model, write_archive
 from treegauge.io.writing import write_bytes
 
 Choice = TypeVar("Choice")

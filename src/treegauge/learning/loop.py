@@ -23,6 +23,7 @@ from treegauge.errors import UsageError, checked
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.archive import read_archive, refuse_other_run, refusing_damaged_model, write_archive
+from treegauge.io.reading import as_treebank
 from treegauge.learning.reestimation import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.tables import plain
@@ -174,10 +175,7 @@ class LearningResult:
         return PCFG.from_rules(rules, start=self.learned.start, renormalise=threshold > 0, labels=self.learned.labels)
 
 
-def _check(sentences: object, settings: LearningSettings, start: PCFG | None) -> None:
-    if not isinstance(sentences, BracketedSentences):
-        how = "BracketedSentences.from_treebank(treebank) makes them of trees, read_brackets(text) of bracketed text"
-        raise UsageError(f"a grammar is learned from BracketedSentences, not from {type(sentences).__name__}\n  {how}.")
+def _check(sentences: BracketedSentences, settings: LearningSettings, start: PCFG | None) -> None:
     if start is not None and settings.starts > 1:
         raise UsageError("with a given grammar there is only one start: several starts need random grammars")
     if not len(sentences):
@@ -186,7 +184,7 @@ def _check(sentences: object, settings: LearningSettings, start: PCFG | None) ->
 
 @checked()
 def learn(
-    sentences: BracketedSentences,
+    sentences: object,
     settings: LearningSettings | None = None,
     *,
     start: PCFG | None = None,
@@ -196,6 +194,9 @@ def learn(
     engine: Engine = IN_PROCESS,
 ) -> LearningResult:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
+
+    The sentences are :class:`BracketedSentences`, or the tags and brackets of trees in any form that :func:`treegauge.as_treebank`
+    accepts: a path, a Treebank, trees.
 
     The state is written to ``checkpoint`` before ``on_iteration`` is called; ``resume`` continues from there, to the same result as
     without the interruption. On an ``engine`` with workers, each of several starts is a shard; of a single start, each step is
@@ -208,6 +209,8 @@ def learn(
     True
     """
     settings = settings or LearningSettings()
+    if not isinstance(sentences, BracketedSentences):
+        sentences = BracketedSentences.from_treebank(as_treebank(sentences))
     _check(sentences, settings, start)
     fingerprint = _fingerprint(sentences, settings, start)
     if resume:

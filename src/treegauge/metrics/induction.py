@@ -37,6 +37,11 @@ class Induction(Metric):
     One-word spans, the span of the root, and sentences of one word do not count; the option ``convention`` chooses between the
     rules of two papers. A sentence without a parse has F1 = 0 if F1 would be defined for a parse.
 
+    With ``kim``, the default, only the span of the root is trivial, and a sentence without spans on one side has no F1. With
+    ``tn-pcfg``, no span over the whole sentence counts, and a sentence without gold spans has F1 = 1 if the parse has none. The
+    preset of the same name, ``-p induction``, is another thing: PARSEVAL without labels, over the same words, in which no span over
+    the whole sentence counts and sentences without gold spans are left out.
+
     >>> import treegauge
     >>> gold = ["(S (NP (D the) (N cat)) (VP (V sat)))", "(S (NP (N rain)) (VP (V fell)))"]
     >>> test = ["(X (D the) (X (N cat) (V sat)))", "(X (N rain) (V fell))"]

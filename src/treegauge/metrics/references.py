@@ -66,8 +66,11 @@ REFERENCES: dict[str, Reference] = {reference.key: reference for reference in _r
 
 _MORE = {"parseval": ("sekine1997evalb",), "induction": ("yang2021",)}
 """Further references of a metric."""
-_OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",), "chunk-entropy": ("abney1993",)}
-"""The references of EVALB, of the breakdown by kind of error, and of the entropy of chunks."""
+_OTHERS = {
+    "evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",), "chunk-entropy": ("abney1993",),
+    "treegauge": ("treegauge2026",),
+}  # fmt: skip
+"""The references of EVALB, of the breakdown by kind of error, of the entropy of chunks, and of treegauge itself."""
 
 
 def references_of(name: str) -> list[Reference]:

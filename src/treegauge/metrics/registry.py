@@ -59,24 +59,10 @@ def metric_class(name: str) -> type[Metric]:
     return cast("type[Metric]", getattr(importlib.import_module(module), attribute))
 
 
-_OF_PARSEVAL = frozenset(
-    {
-        "f1",
-        "f",
-        "f-score",
-        "fscore",
-        "f-measure",
-        "fmeasure",
-        "recall",
-        "precision",
-        "lr",
-        "lp",
-        "lf",
-        "exact",
-        "exact-match",
-        "uf1",
-    }
-)
+OF_PARSEVAL = (
+    "f1", "f", "f-score", "fscore", "f-measure", "fmeasure", "recall", "precision", "lr", "lp", "lf", "exact", "exact-match", "uf1",
+)  # fmt: skip
+"""Names of PARSEVAL's rates that people give for a metric."""
 
 
 def other_meaning(name: str) -> str:
@@ -86,8 +72,10 @@ def other_meaning(name: str) -> str:
     "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
     """
     word = name.lower().replace("_", "-")
-    if word in _OF_PARSEVAL:
+    if word in OF_PARSEVAL:
         return "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
+    if word in ("kim", "tn-pcfg"):
+        return f"it is a convention of the metric 'induction': write induction:{word}"
     if word == "evalb":
         return "the metric 'parseval' has its counts, and its own output is printed by: treegauge evalb GOLD TEST"
     return ""

@@ -2,7 +2,7 @@
 
 >>> model = load("own")
 >>> model
-<model own: PCFG of 14005 rules, 161 symbols, 1600 words; decodes with viterbi>
+<model own: PCFG of 14,005 rules, 161 symbols, 1,600 words; decodes with viterbi>
 >>> parse = model.parse("I saw the man.")
 >>> print(parse.tree)
 (S (NP (PRP I)) (VP (VBD saw) (NP (DT the) (NN man))) (. .))

@@ -191,7 +191,7 @@ _ALL = (
     ),
     Step(
         "preset",
-        "what counts for a score: words and phrases that the preset deletes go, labels are cut",
+        "keep only what a preset scores: no deleted words and phrases, labels cut",
         _bound(pruning.apply_preset),
         parameters=(Parameter("preset", "collins", "a preset or a .prm or .toml file", load_preset),),
     ),

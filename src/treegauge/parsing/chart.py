@@ -186,14 +186,7 @@ def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> Inside
 
 
 def _inside_chart(
-    grammar: BinaryGrammar,
-    mode: int,
-    n: int,
-    chart: Chart,
-    leaves: Leaves,
-    weights: RuleWeights,
-    unary: Float64,
-    log_scale: float,
+    grammar: BinaryGrammar, mode: int, n: int, chart: Chart, leaves: Leaves, weights: RuleWeights, unary: Float64, log_scale: float
 ) -> InsideChart:
     root = find_entry(chart, 0, n, grammar.start) if n else -1
     grid = Grid(chart, leaves, grammar.binary, weights.binary, grammar.unary, unary)

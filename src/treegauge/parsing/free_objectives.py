@@ -30,10 +30,11 @@ Labels = Callable[[int, int], Sequence[str]]
 def labelled_recall(view: PosteriorView, *, pre: bool = False, labels: Reading | None = None, lam: float | None = None) -> Best:
     """The tree with most right labelled constituents on average (Goodman 1996, Figure 1).
 
-    With ``labels="one"``, the paper's reading, every span of the binary tree has one label (a span that only hidden symbols are
-    more likely to have has none), and words whose tags are labels too add nothing unless ``pre`` counts them. With
-    ``labels="set"`` the best label of a span of two words or more costs nothing; each further label of a span, and each phrase
-    over one word, is worth g - ``lam``. The labels of a span come in an order that the grammar's chains allow.
+    With ``labels="one"``, the paper's reading, every span of the binary tree has one label (or none, where a symbol that
+    binarisation has made, and that trees do not show, is likelier than any label), and words whose tags are labels too add
+    nothing unless ``pre`` counts them. With ``labels="set"`` the best label of a span of two words or more costs nothing; each
+    further label of a span, and each phrase over one word, is worth g - ``lam``. The labels of a span come in an order that the
+    grammar's chains allow.
     """
     if chosen_reading(view.reading, labels) == "one":
         return _one_label(view, pre=pre, lam=None).best

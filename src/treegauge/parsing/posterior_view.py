@@ -327,8 +327,9 @@ class PosteriorView:
         """g(s, t, label) by span and label, without preterminals."""
         return {(c.start, c.end, c.label): c.posterior for c in self.phrase_constituents()}
 
-    def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
-        """The expected number of right labelled constituents of a tree: the sum of g over its shown constituents, each counted
-        once. With ``pre``, preterminals count too."""
+    def expected_score(self, tree: Tree | str, *, pre: bool = False) -> float:
+        """The expected number of right labelled constituents of a tree (or its text): the sum of g over its shown constituents,
+        each counted once. With ``pre``, preterminals count too."""
+        tree = Tree.parse(tree) if isinstance(tree, str) else tree
         g = {(c.start, c.end, c.label): c.posterior for c in self.shown_constituents()} if pre else self.phrase_posteriors
         return math.fsum(g.get((s, t, label), 0.0) for s, t, label in set(tree.spans(preterminals=pre)))

@@ -347,8 +347,9 @@ class SpanChart(PosteriorView):
         must = {(i, j + 1) for i, j in np.argwhere(self.must).tolist()}
         return must <= set(spans) and ((0, self.n) in spans or not self.root)
 
-    def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
+    def expected_score(self, tree: Tree | str, *, pre: bool = False) -> float:
         """The expected number of right labelled constituents of a tree; with ``pre`` the given tags count too."""
+        tree = Tree.parse(tree) if isinstance(tree, str) else tree
         right = len(self.tags) if pre and self.tags is not None else 0
         return right + math.fsum(self.phrase_posteriors.get((*span, label), 0.0) for span, label in self.spans(tree).items())
 

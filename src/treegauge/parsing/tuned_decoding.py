@@ -168,10 +168,7 @@ def settings_on_trees(
 
 def settings_to_notes(chosen: TunedDecoding) -> dict[str, Any]:
     """The settings in the form in which a model file stores them."""
-    return {
-        "sentences": chosen.sentences,
-        "best": {name: list(setting) for name, setting in chosen.best.items()},
-    }
+    return {"sentences": chosen.sentences, "best": {name: list(setting) for name, setting in chosen.best.items()}}
 
 
 TEMPERATURES = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)

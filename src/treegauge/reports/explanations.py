@@ -9,12 +9,12 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.references import references_of
-from treegauge.metrics.registry import METRICS, find_metric, other_meaning
+from treegauge.metrics.registry import METRICS, OF_PARSEVAL, find_metric, other_meaning
 from treegauge.scoring.evaluation import score
 from treegauge.tables import british
 
@@ -28,9 +28,11 @@ CHUNK_ENTROPY = "chunk-entropy"
 
 
 def explanation(name: str) -> str:
-    """The definition of a metric in plain text, with an example scored by it; or that of a decoding objective, or of the entropy
-    of recognising chunks."""
+    """The definition of a metric in plain text, with an example scored by it; or that of a decoding objective, of a baseline, or
+    of the entropy of recognising chunks."""
     base = british(name).partition(":")[0]
+    if base.lower() in OF_PARSEVAL:
+        return f"{name} is a rate of parseval.\n\n{explanation('parseval')}"
     if base in METRICS:
         lines = [*_lines(name, find_metric(name)), *(["", *_objective_lines(base)] if base in ALSO_OBJECTIVES else [])]
     elif name == CHUNK_ENTROPY:
@@ -38,16 +40,27 @@ def explanation(name: str) -> str:
 
         lines = [f"{name}: bits by which treegauge chunks entropy scores chunkers", "", _plain(inspect.getdoc(entropy) or "")]
         lines += ["", f"Papers: {'; '.join(map(str, references_of(name)))}"]
+    elif base in _TERMS:
+        lines = [f"{base}: {_TERMS[base]}"]
     else:
         lines = list(_objective_lines(base))
     return "\n".join(lines)
+
+
+def explained_names() -> Iterator[str]:
+    """Lines that list everything that can be explained."""
+    from treegauge.parsing.objectives import OBJECTIVES
+
+    yield from ("Metrics:", *(f"  {name:26} {find_metric(name).summary}" for name in METRICS), f"  {CHUNK_ENTROPY}")
+    yield from ("Decoding objectives:", *(f"  {name:26} maximises {each.maximises}" for name, each in OBJECTIVES.items()))
+    yield f"Baselines, and terms: {', '.join(_TERMS)}"
 
 
 def _objective_lines(name: str) -> Iterator[str]:
     from treegauge.parsing.objectives import OBJECTIVES  # which loads Numba, where that is installed
 
     if name not in OBJECTIVES:
-        raise UnknownName("metric or objective", name, {*METRICS, *OBJECTIVES, CHUNK_ENTROPY}, hint=other_meaning(name))
+        raise UnknownName("metric or objective", name, {*METRICS, *OBJECTIVES, *_TERMS, CHUNK_ENTROPY}, hint=other_meaning(name))
     objective = OBJECTIVES[name]
     yield f"{name}, a decoding objective: maximises {objective.maximises}"
     yield f"among {'the parses of the grammar' if objective.licensed else 'all trees over the words'}"
@@ -78,7 +91,7 @@ def _lines(name: str, metric: Metric) -> Iterator[str]:
         shown = "-" if math.isnan(value) else f"{value:.4f}"
         yield f"  {rate:{width}}  {shown}{_symmetry(metric, rate)}"
     yield ""
-    yield f"Counts a sentence: {', '.join(metric.columns)}"
+    yield f"Counts per sentence: {', '.join(metric.columns)}"
     yield f"Preset, unless another is given: {metric.preset}"
     if metric.options:
         yield f"Options: {', '.join(f'{key}={value}' for key, value in metric.options.items())}"
@@ -111,6 +124,8 @@ _TEXTS: Mapping[str, Mapping[str, Mapping[str, str]]] = tomllib.loads(
 )
 DEFINITIONS = {name: (found["term"], found["text"]) for name, found in _TEXTS["definitions"].items()}
 """The terms of a report and their definitions, by name."""
+_TERMS: Mapping[str, Any] = _TEXTS["terms"]
+"""The explanations of baselines and options, by name."""
 FIGURES_EXPLAINED = {name: Explanation(**found) for name, found in _TEXTS["figures"].items()}
 """The explanations of a report's figures, by the figure's name."""
 

@@ -21,7 +21,8 @@ from treegauge.alignment.pairing import Pair
 from treegauge.alignment.words import is_deleted, without_traces
 from treegauge.metrics.breakdowns import Breakdown
 from treegauge.metrics.breakdowns.constituent_counts import class_names
-from treegauge.metrics.breakdowns.error_analysis import KINDS, Repair, explain
+from treegauge.metrics.breakdowns.error_analysis import Repair, explain
+from treegauge.metrics.breakdowns.repair_forest import KINDS
 from treegauge.metrics.references import REFERENCES, Reference, references_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset

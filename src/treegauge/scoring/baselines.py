@@ -19,7 +19,7 @@ import numpy as np
 
 from treegauge.alignment.words import is_deleted
 from treegauge.errors import UnknownName
-from treegauge.presets import Preset
+from treegauge.presets import Preset, load_preset
 from treegauge.trees.columns import Int32, Int64, Mask
 from treegauge.trees.treebank import Treebank
 
@@ -32,8 +32,9 @@ class Spans(NamedTuple):
     end: Int64
 
 
-def baseline_for(name: str, gold: Treebank, preset: Preset, *, seed: int = 0) -> Treebank:
+def baseline_for(name: str, gold: Treebank, preset: Preset | str, *, seed: int = 0) -> Treebank:
     """A baseline over the words that a preset keeps, labelled with the label it counts most often in gold."""
+    preset = load_preset(preset)
     counts = ~is_deleted(gold, preset)
     return baseline(name, gold, counts=counts, label=most_frequent_label(gold, preset), seed=seed)
 
@@ -189,9 +190,7 @@ def _with_one_label(gold: Treebank, counts: Mask, spans: Spans, label: str) -> T
     tagged = np.append(gold.tag >= 0, False)[gold.token_offset[:-1]]
     root = np.flatnonzero((n_tokens != 1) | ~tagged)
     every = Spans(
-        np.concatenate([root, sentence]),
-        np.concatenate([np.zeros_like(root), start]),
-        np.concatenate([n_tokens[root], end]),
+        np.concatenate([root, sentence]), np.concatenate([np.zeros_like(root), start]), np.concatenate([n_tokens[root], end])
     )
     return _treebank(gold, every, np.full(len(every.sentence), len(gold.labels), dtype=np.int32), label)
 

@@ -161,8 +161,13 @@ def test_without_labels_recall_goes_by_gold_label() -> None:
     test = "(X (X (N a) (N b)) (X (X (V c) (N d)) (N e)))"
     found = breakdown("labels", pair_of(gold, test, "induction"))
     assert row(found, ("NP",))["recall"] == 1
-    assert math.isnan(float(str(row(found, ("NP",))["precision"])))
+    for column in ("precision", "f1"):
+        assert math.isnan(float(str(row(found, ("NP",))[column])))
     assert row(found, ("X",))["precision"] == pytest.approx(2 / 3)
+    both = breakdown("labels", pair_of(gold, test.replace("(X (N", "(NP (N"), "induction"))
+    assert row(both, ("NP",))["f1"] == 1
+    labelled = breakdown("labels", pair_of(gold, test))
+    assert row(labelled, ("NP",))["f1"] == 0
 
 
 def test_lengths_come_in_buckets_of_ten() -> None:

@@ -12,7 +12,8 @@ from tree_pairs import tree_pairs
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.breakdowns.error_analysis import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
+from treegauge.metrics.breakdowns.error_analysis import MOST_WRONG, Repair, SentenceRepairs, by_error, explain
+from treegauge.metrics.breakdowns.repair_forest import KINDS
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset
 from treegauge.trees import Span, Tree, Treebank

@@ -17,14 +17,7 @@ from numpy.typing import NDArray
 
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, Judgement, Person
 from treegauge.humancheck.questions import Question
-from treegauge.humancheck.results import (
-    STATES,
-    agreement_by_label,
-    confusion_tables,
-    find_agreement,
-    find_results,
-    tags_table,
-)
+from treegauge.humancheck.results import STATES, agreement_by_label, confusion_tables, find_agreement, find_results, tags_table
 from treegauge.humancheck.session import Session
 from treegauge.humancheck.web.views import excerpt, gold_is_first, question_view, reason_of
 from treegauge.metrics.hogenhout import MEASURES

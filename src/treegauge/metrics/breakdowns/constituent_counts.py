@@ -147,7 +147,7 @@ def by_label(pair: Pair) -> Breakdown:
     """Gold, test and matched brackets of each label.
 
     If the preset ignores labels (``induction``), recall is by gold label and precision by test label; F1 is then the share of the
-    brackets of both sides that are matched.
+    brackets of both sides that are matched, and undefined for a label that only one side has.
 
     >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
@@ -187,7 +187,9 @@ def most_frequent_first(counts: Counts) -> list[Key]:
 
 def _label_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     gold, gold_matched, test, test_matched = counts[key]
-    rates = (ratio(gold_matched, gold), ratio(test_matched, test), ratio(gold_matched + test_matched, gold + test))
+    is_labelled = all(ours == theirs for _, ours, _, theirs in counts.values())
+    both = gold + test if is_labelled or (gold and test) else 0
+    rates = (ratio(gold_matched, gold), ratio(test_matched, test), ratio(gold_matched + test_matched, both))
     return (*key, gold, test, gold_matched, *rates)
 
 
@@ -426,9 +428,5 @@ def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
 
 
 _BY_CROSSING = TableLayout(
-    "By crossing brackets",
-    ("crossing", "sentences", "share", "cumulative"),
-    ("share", "cumulative"),
-    sorted,
-    _cells,
+    "By crossing brackets", ("crossing", "sentences", "share", "cumulative"), ("share", "cumulative"), sorted, _cells
 )

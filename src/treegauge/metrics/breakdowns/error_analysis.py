@@ -26,28 +26,12 @@ from treegauge.alignment.alignment import Fit
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
 from treegauge.metrics.breakdowns.constituent_counts import Breakdown, Counts, Key, PlaceArray, TableLayout, places_of
-from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, MissingBrackets, Node, RepairForest, kind_of_move, kind_of_node
+from treegauge.metrics.breakdowns.repair_forest import Gold, MissingBrackets, Node, RepairForest, kind_of_move, kind_of_node
 from treegauge.metrics.matching import has_partner, partners
 from treegauge.metrics.metric import f1, ratio
 from treegauge.tables import Cell
 from treegauge.trees.tree import Span
 from treegauge.trees.treebank import Int64
-
-__all__ = [
-    "KINDS",
-    "MOST_WRONG",
-    "Move",
-    "Repair",
-    "Run",
-    "SentenceRepairs",
-    "Shift",
-    "SpanChange",
-    "best_move",
-    "by_error",
-    "explain",
-    "repairs",
-    "run_of",
-]
 
 _RIGHT, _LEFT = 1, -1
 

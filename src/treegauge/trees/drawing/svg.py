@@ -251,14 +251,7 @@ class Metrics(NamedTuple):
 class _TreeDrawing:
     """A tree with its layout, drawn element by element."""
 
-    def __init__(
-        self,
-        items: list[Item],
-        marks: Mapping[int, NodeMark],
-        metrics: Metrics,
-        prefix: str,
-        mirrored: bool,
-    ) -> None:
+    def __init__(self, items: list[Item], marks: Mapping[int, NodeMark], metrics: Metrics, prefix: str, mirrored: bool) -> None:
         self.items, self.marks, self.metrics = items, marks, metrics
         self.prefix, self.mirrored = prefix, mirrored
         self.crosses = has_crossings(items)
