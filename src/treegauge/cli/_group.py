@@ -118,7 +118,26 @@ def run_files(given: str) -> list[str]:
 
     if given.startswith("runs:"):
         return [source.name for source in find_sources(given.removeprefix("runs:"))]
-    return [] if glob.glob(given) else [word for word in given.split(",") if word]
+    return [] if glob.glob(given) else _listed(given)
+
+
+def _listed(given: str) -> list[str]:
+    """The files of a list with commas between; where names hold commas, the reading with the fewest files, of those that exist."""
+    words = given.split(",")
+    readings: list[list[tuple[int, list[str]]]] = [[(0, [])]]  # of the first 0, 1, 2 ... words: the files, and how many are missing
+    for last in range(1, len(words) + 1):
+        found: list[tuple[int, list[str]]] = []
+        for first in range(last):
+            file = ",".join(words[first:last])
+            is_there = os.path.exists(file) or bool(glob.glob(file))
+            if is_there or last - first == 1:
+                found += [(missing + (not is_there), [*files, file] if file else files) for missing, files in readings[first]]
+        best = min((missing, len(files)) for missing, files in found)
+        readings.append([one for one in found if (one[0], len(one[1])) == best][:2])
+    if len(readings[-1]) > 1:
+        both = ", or ".join(" and ".join(map(repr, files)) for _, files in readings[-1])
+        raise UsageError(f"{given}: names with commas leave open which files these are: {both}; write NAME=runs:GLOB")
+    return readings[-1][0][1]
 
 
 _ARGUMENT = re.compile(r'\b([a-z][a-z_]*)=(?:"([^"\n]*)"|(True|False|\.\.\.|-?\d[\d.]*\b))')
