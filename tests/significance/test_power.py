@@ -22,7 +22,6 @@ from treegauge.significance.power import (
     power_function,
     power_function_of_runs,
     power_of,
-    power_of_plan,
     power_of_runs,
 )
 from treegauge.significance.runs import Components, components
@@ -93,7 +92,7 @@ def test_an_imagined_system_varies_as_much_and_correlates() -> None:
     values = np.random.default_rng(6).normal(0, 0.2, 2000)
     for correlation in (0.5, 0.9):
         error = math.sqrt(2 * (1 - correlation) / 2000) * values.std()
-        assert power_of_plan(values, 0.01, correlation).detectable == pytest.approx(2.8 * error, rel=0.05)
+        assert power_of(values, 0.01, correlation).detectable == pytest.approx(2.8 * error, rel=0.05)
 
 
 @pytest.mark.parametrize("free", [4, 8])

@@ -45,20 +45,8 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     seldom=(
-        "lengths",
-        "digits",
-        "percent",
-        "published",
-        "signature",
-        "intervals",
-        "assume",
-        "seed",
-        "level",
-        "interval",
-        "real_test",
-        "field",
-        "figure",
-        "store",
+        *("lengths", "digits", "percent", "published", "signature", "intervals", "assume", "seed", "level", "interval"),
+        *("real_test", "field", "figure", "store"),
     ),
     epilog="""\b
 Examples:
@@ -79,9 +67,7 @@ Examples:
               help="Rates to compare: names as `f1` or `parseval.f1`, lr, lp, exact, cb, or `all`. Default: each metric's main "
               "one.")  # fmt: skip
 @comparing_options
-@click.option(
-    "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
-)
+@click.option("--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one by one.")
 @click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
 @click.option("--lengths", default="10,20,30,40", show_default=True, metavar="N,...", help="Upper ends of the lengths.")
 @click.option("--clusters", type=INPUT, metavar="FILE|by-file|comment:PATTERN",
@@ -100,14 +86,11 @@ Examples:
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table (repeatable): answer, rates, differences, runs, matrix, length, structure, items, "
               "comparative, measures, crossing, brackets, equivalence, power, signatures, tidy, or all.")  # fmt: skip
-@click.option(
-    "--real-test",
-    metavar="M1,M2",
-    help="Size and z of the real test with M1 easy and M2 hard brackets set aside; leave one empty (,4027) to solve for it.",
-)
-@click.option(
-    "--store", type=INPUT, metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures."
-)
+@click.option("--real-test", metavar="M1,M2",
+              help="Size and z of the real test with M1 easy and M2 hard brackets set aside; leave one empty (,4027) to solve for "
+              "it.")  # fmt: skip
+@click.option("--store", type=INPUT, metavar="FILE|URL",
+              help="Judgements of a human check (treegauge check): with them all twelve measures.")  # fmt: skip
 @click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the differences with their intervals, or with --power its curves: SVG; with [plot] also PDF and PNG, "
               "by the suffix.")  # fmt: skip
@@ -143,25 +126,28 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         from treegauge.engines import Threads
 
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
+    same = (
+        "preset",
+        "on_mismatch",
+        "match_words",
+        "rounds",
+        "seed",
+        "level",
+        "interval",
+        "clusters",
+        "power",
+        "assume",
+        "equivalence",
+    )
     how = CompareOptions(
         metrics=_metrics(chosen),
         rates=comma_separated(chosen["rates"]),
-        preset=chosen["preset"],
         treebank=options.treebank,
-        on_mismatch=chosen["on_mismatch"],
-        match_words=chosen["match_words"],
-        rounds=chosen["rounds"],
-        seed=chosen["seed"],
-        level=chosen["level"],
-        interval=chosen["interval"],
         lengths=_lengths(chosen["lengths"]) if chosen["by_length"] else (),
         structure=comma_separated(chosen["structure"]),
         on_error=options.on_error,
         pair="text",
-        clusters=chosen["clusters"],
-        power=chosen["power"],
-        assume=chosen["assume"],
-        equivalence=chosen["equivalence"],
+        **{name: chosen[name] for name in same},
     )
     if chosen["figure"]:
         from treegauge.reports.plots import figure_format
@@ -268,12 +254,8 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
         from treegauge.significance.tabulation import paper_table
 
         rates = comma_separated(chosen["rates"])
-        return (
-            render_rates(
-                paper_table(comparison, rates, others=others, published=chosen["published"], intervals=chosen["intervals"]), chosen
-            )
-            + "\n"
-        )
+        table = paper_table(comparison, rates, others=others, published=chosen["published"], intervals=chosen["intervals"])
+        return render_rates(table, chosen) + "\n"
     # CSV is read by programs, which need one table: all differences, unless another is named.
     found = comparison.tables(*tables or ("tidy",)) if tables or form == "csv" else comparison.usual_tables
     if checked and chosen["on_mismatch"] != "skip":
@@ -296,9 +278,7 @@ def _set_aside(text: str) -> tuple[float | None, float | None]:
     try:
         first, second = (float(word) if word else None for word in words)
     except ValueError:
-        raise UsageError(
-            f"--real-test {text!r}: two numbers with a comma between, one of them may be missing, as in ,4027"
-        ) from None
+        raise UsageError(f"--real-test {text!r}: two numbers with a comma between; one may be missing, as in ,4027") from None
     return first, second
 
 
@@ -316,9 +296,8 @@ def _real_tests(comparison: Comparison, M1: float | None, M2: float | None, form
             notes += [f"{pair.a} and {pair.b}: {test.reason}"] if test.reason else []
     if not rows:
         raise UsageError("--real-test needs brackets of treebank and parses: compare by hogenhout")
-    table = Table(
-        "The real test with given M1 and M2", ("first", "second", "M1", "M2", "size", "z", "p"), tuple(rows), tuple(notes)
-    )
+    columns = ("first", "second", "M1", "M2", "size", "z", "p")
+    table = Table("The real test with given M1 and M2", columns, tuple(rows), tuple(notes))
     text = f"\n{render(table, 'table' if form == 'json' else form)}\n"
     if form == "json":
         click.echo(text, nl=False, err=True)

@@ -52,6 +52,7 @@ _NODES, _HERMITE = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS: Floats = _HERMITE / _HERMITE.sum()
 """Nodes and weights for the mean of a function of a normal variable."""
 _ONCE_AND_TWICE: Floats = np.concatenate([[3.0], -3 * _WEIGHTS, np.outer(_WEIGHTS, _WEIGHTS).ravel()])
+_log_factorial = np.vectorize(lambda n: math.lgamma(n + 1), otypes=[float])
 _tail = np.vectorize(lambda z: math.erfc(z / math.sqrt(2)) / 2, otypes=[float])
 
 
@@ -134,7 +135,8 @@ def _randomisation_power(m: Floats, step: float, units: int) -> Floats:
     low, high = max(_FEWEST, math.floor((units * share - width).min())), min(units, math.ceil((units * share + width).max()))
     apart = max(1, math.ceil((high - low + 1) / 24))
     n = np.arange(low, high + 1, apart)[:, np.newaxis]
-    likely = np.exp(_log_ways(units, n) + n * np.log(share) + (units - n) * np.log1p(-share))
+    ways = _log_factorial(units) - _log_factorial(n) - _log_factorial(units - n)
+    likely = np.exp(ways + n * np.log(share) + (units - n) * np.log1p(-share))
     kurtosis = m[4] / m[2] ** 2
     z = _CRITICAL - (_CRITICAL**3 - 3 * _CRITICAL) / 12 * kurtosis / (kurtosis + n - 1)
     root, power = z * np.sqrt(n * m[2]), 0.0
@@ -147,12 +149,6 @@ def _randomisation_power(m: Floats, step: float, units: int) -> Floats:
         t = -mean / deviation
         power = power + _tail(t) + skewness / 6 * (t**2 - 1) * np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
     return apart * (likely * np.clip(power, 0.0, 1.0)).sum(axis=0)
-
-
-@np.vectorize(otypes=[float])
-def _log_ways(n: int, k: int) -> float:
-    """The logarithm of the number of ways to choose k of n."""
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def _scales(df: float) -> Floats:
@@ -171,15 +167,15 @@ def _unbiased(power: Callable[[Floats], Floats], true: float, df: float) -> floa
     return round(float(np.clip(_ONCE_AND_TWICE @ scaled, 0.0, 1.0)), 6)
 
 
-def power_of(values: Floats, difference: float, *, per_unit: float = 1.0) -> Power:
-    """The power for a difference, given the paired differences of sentences, or of documents with ``per_unit`` sentences each.
+def power_of(values: Floats, difference: float, correlation: float | None = None, *, per_unit: float = 1.0) -> Power:
+    """The power for a difference, given the values of :func:`power_function`; of documents with ``per_unit`` sentences each.
 
     >>> found = power_of(np.repeat([-1.0, 0.0, 1.0], [5, 80, 15]), 0.1)
     >>> 0.4 < found.power < 0.6, 0.12 < found.detectable < 0.18, 150 < found.needed < 300
     (True, True, True)
     """
-    units = len(values)
-    return _power(power_function(values), difference, float(values.std()) / math.sqrt(units), units, per_unit)
+    error = float(values.std()) * math.sqrt((1 if correlation is None else 2 * (1 - correlation)) / len(values))
+    return _power(power_function(values, correlation), difference, error, len(values), per_unit)
 
 
 def equivalence(values: Floats, difference: float, margin: float, samples: int = _DRAWS) -> float:
@@ -199,12 +195,6 @@ def equivalence(values: Floats, difference: float, margin: float, samples: int =
     beyond = max(int((t <= (difference - margin) / error).sum()), int((t >= (difference + margin) / error).sum()))
     by_student = Components(0.0, error**2, error**2, 0.0, 0, units).equivalence(difference, margin)
     return max((beyond + 1) / (samples + 1), by_student)
-
-
-def power_of_plan(values: Floats, difference: float, correlation: float, *, per_unit: float = 1.0) -> Power:
-    """The power for a difference from an imagined system, given what each sentence adds to the rate of the one at hand."""
-    error = math.sqrt(2 * (1 - correlation) / len(values)) * float(values.std())
-    return _power(power_function(values, correlation), difference, error, len(values), per_unit)
 
 
 def power_function_of_runs(spread: Components, units: int) -> PowerFunction:
