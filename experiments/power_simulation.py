@@ -74,7 +74,7 @@ def rates_of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 def true_rates(rng: np.random.Generator, documents: bool, shift: float, times: int) -> NDArray[np.float64]:
     """The rates of both parsers on so many times 200,000 documents of one sentence, whose rates vary less than those of others."""
     large = (parses(rng, 200_000, documents, shift, 1, 1) for _ in range(times))
-    return rates_of(sum(np.concatenate([one.total(0), one.total(1)]) for one in large))
+    return rates_of(np.sum([np.concatenate([one.total(0), one.total(1)]) for one in large], axis=0))
 
 
 def cell(seed: int, number: int, documents: bool, shift: float, n: int) -> dict[str, Any]:
@@ -117,13 +117,14 @@ def cell_of_plan(seed: int, number: int, documents: bool, r: float, size: int, n
     rng = np.random.default_rng([seed, number])
     truth, (_, exact) = np.array(PLANS[documents, r, size]), true_rates(rng, documents, 0.0, 5)[0]
     better = (truth[0], truth[1] if documents else truth[1] / (1 - exact))
-    rejected = sum(randomisation(imagined(rng, size, documents, r, better), rounds=ROUNDS, seed=k).p <= LEVEL for k in range(n))
+    tests = (randomisation(imagined(rng, size, documents, r, better), rounds=ROUNDS, seed=k) for k in range(n))
+    rejected = np.mean([test.p <= LEVEL for test in tests], axis=0)
     claims: dict[str, dict[str, float]] = {}
     for pilot in DOCUMENTS if documents else SENTENCES:
         test_sets = (parses(rng, pilot, documents, 0.0) for _ in range(n // 6))
         found = [power_functions((pilot - 1) * (one.observed(0) - one.leave_one_out(0, (0, 1))), r) for one in test_sets]
         claims[f"{pilot} for {size}"] = by_rate(mean_claim(found, truth, size))
-    power = {str(size): by_rate(rejected / n)}
+    power = {str(size): by_rate(rejected)}
     return {"documents": documents, "correlation": r, "difference": by_rate(truth), "claims": claims, "power": power}
 
 

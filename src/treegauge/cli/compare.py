@@ -163,11 +163,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         comparison, checked, notes = _of_trees(gold, named_runs(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
         _write_figure(comparison, chosen["figure"])
-    given = None if chosen["real_test"] is None else _set_aside(chosen["real_test"])
     others = _baseline_rows(gold, how, options) if chosen["baselines"] else ()
     text = _text(comparison, checked, others, chosen)
-    if given is not None:
-        text += _real_tests(comparison, *given, chosen["form"])
+    if chosen["real_test"] is not None:
+        text += _real_tests(comparison, *_set_aside(chosen["real_test"]), chosen["form"])
     if chosen["output"] == "-":
         click.echo(text, nl=False)
     else:
@@ -274,9 +273,8 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
 
 def _set_aside(text: str) -> tuple[float | None, float | None]:
     """M1 and M2 from the value of --real-test; None for the one to solve for."""
-    words = [word.strip() for word in text.split(",")]
     try:
-        first, second = (float(word) if word else None for word in words)
+        first, second = (float(word) if word.strip() else None for word in text.split(","))
     except ValueError:
         raise UsageError(f"--real-test {text!r}: two numbers with a comma between; one may be missing, as in ,4027") from None
     return first, second

@@ -52,8 +52,7 @@ _NODES, _HERMITE = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS: Floats = _HERMITE / _HERMITE.sum()
 """Nodes and weights for the mean of a function of a normal variable."""
 _ONCE_AND_TWICE: Floats = np.concatenate([[3.0], -3 * _WEIGHTS, np.outer(_WEIGHTS, _WEIGHTS).ravel()])
-_log_factorial = np.vectorize(lambda n: math.lgamma(n + 1), otypes=[float])
-_tail = np.vectorize(lambda z: math.erfc(z / math.sqrt(2)) / 2, otypes=[float])
+_erfc, _lgamma = (np.vectorize(function, otypes=[float]) for function in (math.erfc, math.lgamma))
 
 
 class Power(NamedTuple):
@@ -135,7 +134,7 @@ def _randomisation_power(m: Floats, step: float, units: int) -> Floats:
     low, high = max(_FEWEST, math.floor((units * share - width).min())), min(units, math.ceil((units * share + width).max()))
     apart = max(1, math.ceil((high - low + 1) / 24))
     n = np.arange(low, high + 1, apart)[:, np.newaxis]
-    ways = _log_factorial(units) - _log_factorial(n) - _log_factorial(units - n)
+    ways = _lgamma(units + 1) - _lgamma(n + 1) - _lgamma(units - n + 1)
     likely = np.exp(ways + n * np.log(share) + (units - n) * np.log1p(-share))
     kurtosis = m[4] / m[2] ** 2
     z = _CRITICAL - (_CRITICAL**3 - 3 * _CRITICAL) / 12 * kurtosis / (kurtosis + n - 1)
@@ -149,6 +148,10 @@ def _randomisation_power(m: Floats, step: float, units: int) -> Floats:
         t = -mean / deviation
         power = power + _tail(t) + skewness / 6 * (t**2 - 1) * np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
     return apart * (likely * np.clip(power, 0.0, 1.0)).sum(axis=0)
+
+
+def _tail(z: Floats) -> Floats:
+    return _erfc(z / math.sqrt(2)) / 2
 
 
 def _scales(df: float) -> Floats:
