@@ -17,10 +17,16 @@ from treegauge.errors import UsageError
 from treegauge.metrics.parseval import Parseval
 from treegauge.significance import PairedColumns, randomisation
 from treegauge.significance.classical import student_quantile
-from treegauge.significance.power import equivalence, power_function, power_of, power_of_plan, power_of_runs
-from treegauge.significance.runs import components
+from treegauge.significance.power import (
+    equivalence,
+    power_function,
+    power_function_of_runs,
+    power_of,
+    power_of_runs,
+)
+from treegauge.significance.runs import Components, components
 
-RESULTS = Path(__file__).parents[2] / "experiments" / "results" / "power_simulation.json"
+RESULTS = Path(__file__).parents[2] / "experiments" / "results"
 GOLD = own_treebank(60)
 A, B = careless(GOLD, 1, 0.3), careless(GOLD, 2, 0.2)
 RUNS = {"A": [careless(GOLD, seed, 0.3) for seed in range(3)], "B": [careless(GOLD, 10 + seed, 0.25) for seed in range(3)]}
@@ -86,20 +92,44 @@ def test_an_imagined_system_varies_as_much_and_correlates() -> None:
     values = np.random.default_rng(6).normal(0, 0.2, 2000)
     for correlation in (0.5, 0.9):
         error = math.sqrt(2 * (1 - correlation) / 2000) * values.std()
-        assert power_of_plan(values, 0.01, correlation).detectable == pytest.approx(2.8 * error, rel=0.05)
+        assert power_of(values, 0.01, correlation).detectable == pytest.approx(2.8 * error, rel=0.05)
 
 
-def test_power_by_runs_is_that_of_students_t() -> None:
+@pytest.mark.parametrize("free", [4, 8])
+def test_power_by_runs_is_that_of_students_t_on_average(free: int) -> None:
+    """Variances are drawn as they would be estimated; the power at an estimate, uncorrected, is up to 11 points too large."""
     scipy = pytest.importorskip("scipy.stats")
+    drawn = scipy.chi2.ppf((np.arange(400) + 0.5) / 400, free) / free
+    spreads = [Components(variance, 0.0, 0.0, 0.0, free, 200) for variance in drawn]
+    crit = student_quantile(0.975, free)
+    for t in (0.0, 1.0, 2.0, 3.0, 4.0, 6.0):
+        expected = scipy.nct.sf(crit, free, t) + scipy.nct.cdf(-crit, free, t)
+        claims = [power_function_of_runs(spread, 200)(t, 200) for spread in spreads]
+        assert np.mean(claims) == pytest.approx(expected, abs=0.025)
+
+
+def test_runs_do_not_vary_less_on_more_sentences() -> None:
     rng = np.random.default_rng(7)
     units = [rng.normal(0, 0.5, (4, 200)) / 200 for _ in range(2)]
     spread = components([of.sum(axis=1) + 0.01 * rng.standard_normal(4) for of in units], units)
     assert spread.on(1) == spread
     assert spread.on(1e9).variance == pytest.approx(spread.of_runs)
-    t, crit = 0.05 / math.sqrt(spread.variance), student_quantile(0.975, spread.df)
-    expected = scipy.nct.sf(crit, spread.df, t) + scipy.nct.cdf(-crit, spread.df, t)
-    assert power_of_runs(spread, 0.05, 200).power == pytest.approx(expected, abs=0.02)
     assert power_of_runs(spread, math.sqrt(spread.of_runs), 200).needed == math.inf
+
+
+@pytest.mark.parametrize("true", [0.05, 0.1, 0.15])
+def test_power_by_exact_match_is_that_of_the_sign_test(true: float) -> None:
+    """Every paired difference is -1, 0 or 1: all test sets, by the binomial distribution. Claims are means over samples of 150."""
+    scipy = pytest.importorskip("scipy.stats")
+    losses, n, expected = 0.08, 150, 0.0
+    for k in range(n + 1):
+        wins = np.arange(k + 1)
+        p = 2 * scipy.binom.cdf(np.minimum(wins, k - wins), k, 0.5)
+        rejected = scipy.binom.pmf(wins, k, (losses + true) / (2 * losses + true))[p <= 0.05].sum()
+        expected += scipy.binom.pmf(k, n, 2 * losses + true) * rejected
+    samples = np.random.default_rng(10).multinomial(n, [losses, 1 - 2 * losses - true, losses + true], 300)
+    claims = [power_function(np.repeat([-1.0, 0.0, 1.0], sample))(true, n) for sample in samples]
+    assert np.mean(claims) == pytest.approx(expected, abs=0.03)
 
 
 def test_equivalence_of_normal_differences_is_that_of_two_t_tests() -> None:
@@ -124,21 +154,21 @@ def test_equivalence_by_runs_is_shown_where_the_90_percent_interval_is_within_th
     assert low < 0
 
 
-def test_simulated_tests_have_the_power_that_is_claimed() -> None:
-    """Claims from 400 sentences, 200 documents or five runs are within 3 points; equivalence is claimed about 5% of the time."""
-    results = json.loads(RESULTS.read_text("utf-8"))
-    assert results["experiments"] >= 2000
-    for cell in results["cells"]:
-        large = "200" if cell["documents"] else "400"
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("power_simulation*.json")), ids=lambda path: path.stem)
+def test_simulated_tests_have_the_power_that_is_claimed(path: Path) -> None:
+    """Claims are within 3 points of the power of simulated tests; equivalence is claimed about 5% of the time, or less."""
+    results = json.loads(path.read_text("utf-8"))
+    assert results["experiments"] >= 4000
+    assert (len(results["cells"]), len(results["runs"]), len(results["plans"])) == (4, 6, 4)
+    for cell in results["cells"] + results["plans"]:
         for sizes, claims in cell["claims"].items():
-            pilot, size = sizes.split(" for ")
+            _, _, size = sizes.partition(" for ")
             for rate, claim in claims.items():
-                far = abs(claim - cell["power"][size][rate])
-                assert far <= (0.03 if pilot == large else 0.05), (cell["documents"], sizes, rate)
-        for of_size in cell["equivalence"].values():
-            assert max(of_size.values()) <= 0.07
+                assert abs(claim - cell["power"][size][rate]) <= 0.03, (cell["documents"], sizes, rate)
+        for of_size in cell.get("equivalence", {}).values():
+            assert max(of_size.values()) <= 0.065
     for of_runs in results["runs"]:
-        assert abs(of_runs["claim"] - of_runs["power"]) <= (0.03 if of_runs["runs"] == 5 else 0.05)
+        assert abs(of_runs["claim"] - of_runs["power"]) <= 0.03, of_runs
         assert of_runs["equivalence"] == pytest.approx(0.05, abs=0.015)
 
 

@@ -14,6 +14,7 @@ from significance_rows import careless, own_treebank
 
 from treegauge import CompareOptions, TreegaugeWarning, compare, read, score
 from treegauge.cli import main
+from treegauge.cli._options import named_runs
 from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.metrics.parseval import Parseval
 from treegauge.significance.classical import student_quantile
@@ -206,6 +207,26 @@ def test_runs_on_the_command_line_and_saved(folder: Path, capsys: pytest.Capture
     saved = json.loads(printed(capsys, "compare", "--scores", "A.scores", "B.scores", "-m", "parseval", "--format", "json"))
     assert saved == live
     assert len(live["groups"][0]["systems"]["A"]["rates"]["parseval"]["f1"]["runs"]) == 3
+
+
+def test_names_with_commas_in_a_list_of_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for copy in ("a,b.mrg", "x", "x,y", "y,z", "z"):
+        Path(copy).write_bytes(Path("a-1.mrg").read_bytes())
+
+    def runs(given: str) -> list[str]:
+        (system,) = named_runs([f"A={given}"]).values()
+        return [system] if isinstance(system, str) else system
+
+    assert runs("a-0.mrg,a,b.mrg,a-2.mrg") == ["a-0.mrg", "a,b.mrg", "a-2.mrg"]
+    assert runs("a,b.mrg") == ["a,b.mrg"]
+    assert runs("a-0.mrg,x,y,a-2.mrg,") == ["a-0.mrg", "x,y", "a-2.mrg"]
+    assert runs("a-*.mrg,x,y") == ["a-*.mrg", "x,y"]
+    assert runs("a-0.mrg,nowhere,y,z") == ["a-0.mrg", "nowhere", "y,z"]
+    plain = printed(capsys, "score", "gold.mrg", "A=a-0.mrg,a-1.mrg,a-2.mrg")
+    assert printed(capsys, "score", "gold.mrg", "A=a-0.mrg,a,b.mrg,a-2.mrg").replace("a,b.mrg", "a-1.mrg") == plain
+    unclear = printed(capsys, "score", "gold.mrg", "A=x,y,z", code=2)
+    assert "which files these are: 'x' and 'y,z', or 'x,y' and 'z'" in unclear
+    assert "nowhere: no such file" in printed(capsys, "compare", "gold.mrg", "A=a-0.mrg,nowhere", "B=b-0.mrg", code=3)
 
 
 def test_documents_of_a_test_set(folder: Path) -> None:

@@ -47,20 +47,8 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     seldom=(
-        "lengths",
-        "digits",
-        "percent",
-        "published",
-        "signature",
-        "intervals",
-        "assume",
-        "seed",
-        "level",
-        "interval",
-        "real_test",
-        "field",
-        "figure",
-        "store",
+        *("lengths", "digits", "percent", "published", "signature", "intervals", "assume", "seed", "level", "interval"),
+        *("real_test", "field", "figure", "store"),
     ),
     epilog="""\b
 Examples:
@@ -81,9 +69,7 @@ Examples:
               help="Rates to compare: names as `f1` or `parseval.f1`, lr, lp, exact, cb, or `all`. Default: each metric's main "
               "one.")  # fmt: skip
 @comparing_options
-@click.option(
-    "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
-)
+@click.option("--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one by one.")
 @click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
 @click.option("--lengths", default="", metavar="N,...", help="--by-length: upper ends of the lengths.  [default: 10,20,30,40]")
 @click.option("--clusters", type=INPUT, metavar="FILE|by-file|comment:PATTERN",
@@ -102,14 +88,11 @@ Examples:
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table (repeatable): answer, rates, differences, runs, matrix, length, structure, items, "
               "comparative, measures, crossing, brackets, equivalence, power, signatures, tidy, or all.")  # fmt: skip
-@click.option(
-    "--real-test",
-    metavar="M1,M2",
-    help="Size and z of the real test with M1 easy and M2 hard brackets set aside; leave one empty (,4027) to solve for it.",
-)
-@click.option(
-    "--store", type=INPUT, metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures."
-)
+@click.option("--real-test", metavar="M1,M2",
+              help="Size and z of the real test with M1 easy and M2 hard brackets set aside; leave one empty (,4027) to solve for "
+              "it.")  # fmt: skip
+@click.option("--store", type=INPUT, metavar="FILE|URL",
+              help="Judgements of a human check (treegauge check): with them all twelve measures.")  # fmt: skip
 @click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the differences with their intervals, or with --power its curves: SVG; with [plot] also PDF and PNG, "
               "by the suffix.")  # fmt: skip
@@ -145,25 +128,28 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         from treegauge.engines import Threads
 
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
+    same = (
+        "preset",
+        "on_mismatch",
+        "match_words",
+        "rounds",
+        "seed",
+        "level",
+        "interval",
+        "clusters",
+        "power",
+        "assume",
+        "equivalence",
+    )
     how = CompareOptions(
         metrics=_metrics(chosen),
         rates=comma_separated(chosen["rates"]),
-        preset=chosen["preset"],
         treebank=options.treebank,
-        on_mismatch=chosen["on_mismatch"],
-        match_words=chosen["match_words"],
-        rounds=chosen["rounds"],
-        seed=chosen["seed"],
-        level=chosen["level"],
-        interval=chosen["interval"],
         lengths=_lengths(chosen["lengths"] or "10,20,30,40") if chosen["by_length"] or chosen["lengths"] else (),
         structure=comma_separated(chosen["structure"]),
         on_error=options.on_error,
         pair="text",
-        clusters=chosen["clusters"],
-        power=chosen["power"],
-        assume=chosen["assume"],
-        equivalence=chosen["equivalence"],
+        **{name: chosen[name] for name in same},
     )
     if chosen["figure"]:
         from treegauge.reports.plots import figure_format
@@ -179,11 +165,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         comparison, checked, notes = _of_trees(gold, named_runs(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
         _write_figure(comparison, chosen["figure"])
-    given = None if chosen["real_test"] is None else _set_aside(chosen["real_test"])
     others = _baseline_rows(gold, how, options) if chosen["baselines"] else ()
     text = _text(comparison, checked, others, chosen)
-    if given is not None:
-        text += _real_tests(comparison, *given, chosen["form"])
+    if chosen["real_test"] is not None:
+        text += _real_tests(comparison, *_set_aside(chosen["real_test"]), chosen["form"])
     if chosen["output"] == "-":
         click.echo(text, nl=False)
     else:
@@ -284,12 +269,8 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
         from treegauge.significance.tabulation import paper_table
 
         rates = comma_separated(chosen["rates"])
-        return (
-            render_rates(
-                paper_table(comparison, rates, others=others, published=chosen["published"], intervals=chosen["intervals"]), chosen
-            )
-            + "\n"
-        )
+        table = paper_table(comparison, rates, others=others, published=chosen["published"], intervals=chosen["intervals"])
+        return render_rates(table, chosen) + "\n"
     # CSV is read by programs, which need one table: all differences, unless another is named.
     found = comparison.tables(*tables or ("tidy",)) if tables or form == "csv" else comparison.usual_tables
     if checked and chosen["on_mismatch"] != "skip":
@@ -308,13 +289,10 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
 
 def _set_aside(text: str) -> tuple[float | None, float | None]:
     """M1 and M2 from the value of --real-test; None for the one to solve for."""
-    words = [word.strip() for word in text.split(",")]
     try:
-        first, second = (float(word) if word else None for word in words)
+        first, second = (float(word) if word.strip() else None for word in text.split(","))
     except ValueError:
-        raise UsageError(
-            f"--real-test {text!r}: two numbers with a comma between, one of them may be missing, as in ,4027"
-        ) from None
+        raise UsageError(f"--real-test {text!r}: two numbers with a comma between; one may be missing, as in ,4027") from None
     return first, second
 
 
@@ -332,9 +310,8 @@ def _real_tests(comparison: Comparison, M1: float | None, M2: float | None, form
             notes += [f"{pair.a} and {pair.b}: {test.reason}"] if test.reason else []
     if not rows:
         raise UsageError("--real-test needs brackets of treebank and parses: compare by hogenhout")
-    table = Table(
-        "The real test with given M1 and M2", ("first", "second", "M1", "M2", "size", "z", "p"), tuple(rows), tuple(notes)
-    )
+    columns = ("first", "second", "M1", "M2", "size", "z", "p")
+    table = Table("The real test with given M1 and M2", columns, tuple(rows), tuple(notes))
     text = f"\n{render(table, 'table' if form == 'json' else form)}\n"
     if form == "json":
         click.echo(text, nl=False, err=True)

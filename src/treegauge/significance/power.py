@@ -1,27 +1,31 @@
-"""Power, how likely a test on so many sentences finds a difference of some size, and equivalence, by resampling the sentences.
+"""Power, how likely a test on so many sentences finds a difference of some size, and equivalence, given the sentences at hand.
 
 Each sentence, or document, has a paired difference: half of what the difference between the systems changes if they swap their
-parses of it. Their mean is the difference itself. A test set is drawn from them with replacement; if another difference is taken as
-true, all that are not 0 are shifted. On each test set the randomisation test is decided by the normal distribution of its
-swaps: it rejects if the sum S of the differences has |S| - h >= 1.96 sqrt(Q), where Q is the sum of their squares and h, the
-continuity correction, half the step of sums if all differences are multiples of one number (as in exact match), else 0.
+parses of it. Their mean is the difference itself; if another one is taken as true, all that are not 0 are shifted. The
+randomisation test rejects if the sum S of n paired differences has |S| - h >= z sqrt(Q). Q is the sum of their squares; h, the
+continuity correction, is half the step of sums if all are multiples of one number (as in exact match), else 0; z is 1.96, a little
+less if n is small, since sums of swaps have lighter tails than the normal distribution (Cornish & Fisher). S - z sqrt(Q) is nearly
+a sum over sentences, and its distribution that of Edgeworth's series up to skewness.
 
 With one system, the other one is imagined: it scores as the first does on a share r of the sentences, and on the rest as the first
 does on other sentences, drawn at random. So sentences vary as much for both, and correlate by r.
 
 With several runs, power is that of Student's t of :mod:`treegauge.significance.runs`: more sentences reduce the part of the
-variance that is due to sentences, but not the part of the runs. ``experiments/power_simulation.py`` compares all of it with
-simulated tests.
+variance that is due to sentences, but not the part of the runs.
+
+A variance from few sentences or runs is itself uncertain, and power bends with it, so that power at an estimated variance is too
+large or too small on average. This bias is estimated, as if the estimate followed a chi-square distribution, and taken off.
+``experiments/power_simulation.py`` compares all of it with simulated tests.
 
 Equivalence within a margin is two one-sided tests: the distance of the difference from each end in standard errors, beside the same
-in bootstrap samples, each with its own standard error (bootstrap-t, which kept its size better than plain percentiles).
+in bootstrap samples, each with its own standard error (bootstrap-t, which kept its size better than plain percentiles), or beside
+Student's t: the larger p counts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -29,6 +33,7 @@ import numpy as np
 
 from treegauge.metrics.metric import Floats
 from treegauge.significance.classical import ALPHA, student_quantile
+from treegauge.significance.resampling import DEFAULT_SEED, WeightedSums, bootstrap_weights
 from treegauge.significance.runs import Components
 
 ENOUGH = 0.8
@@ -37,11 +42,17 @@ CORRELATIONS = (0.5, 0.7, 0.9)
 """The correlations between the sentences of one system and of an imagined one."""
 FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """The sizes of test sets on the curve, in multiples of the one at hand."""
-_SAMPLES, _DRAWS = 2000, 10_000
-_BINS = 64
+_DRAWS, _HIGHEST = 10_000, 6
 _CRITICAL = NormalDist().inv_cdf(1 - ALPHA / 2)
 _MOST = 20_000_000
 """The largest number of sentences that is considered."""
+_FEWEST = math.ceil(1 - math.log2(ALPHA))
+"""The smallest number of sentences that differ with which p can be .05: one system must win all of them."""
+_NODES, _HERMITE = np.polynomial.hermite_e.hermegauss(11)
+_WEIGHTS: Floats = _HERMITE / _HERMITE.sum()
+"""Nodes and weights for the mean of a function of a normal variable."""
+_ONCE_AND_TWICE: Floats = np.concatenate([[3.0], -3 * _WEIGHTS, np.outer(_WEIGHTS, _WEIGHTS).ravel()])
+_erfc, _lgamma = (np.vectorize(function, otypes=[float]) for function in (math.erfc, math.lgamma))
 
 
 class Power(NamedTuple):
@@ -56,48 +67,6 @@ class Power(NamedTuple):
     detectable: float
     needed: float
     curve: tuple[tuple[int, float], ...]
-
-
-class _Bins(NamedTuple):
-    """The distribution of paired differences that are not 0, in bins: probabilities, means and mean squares.
-
-    ``differing`` is the probability that a difference is not 0, ``step`` half the step of sums.
-    """
-
-    share: Floats
-    mean: Floats
-    square: Floats
-    differing: float
-    step: float
-
-    @classmethod
-    def of(cls, values: Floats, weights: Floats) -> _Bins:
-        """The distribution of some values; up to 64 different ones are bins of their own.
-
-        >>> found = _Bins.of(np.array([1.0, 0.0, -1.0, 1.0]), np.ones(4))
-        >>> found.mean.tolist(), found.share.round(2).tolist(), found.differing, found.step
-        ([-1.0, 1.0], [0.33, 0.67], 0.75, 1.0)
-        """
-        rounded = np.round(values, 12)
-        order = np.argsort(rounded, kind="stable")
-        order = order[rounded[order] != 0]
-        ordered, mass = rounded[order], weights[order]
-        starts = np.flatnonzero(np.diff(ordered, prepend=-np.inf))
-        if len(starts) > _BINS:
-            starts = starts[np.linspace(0, len(starts), _BINS, endpoint=False).astype(int)]
-        if not len(starts):
-            return cls(np.ones(1), np.zeros(1), np.zeros(1), 0.0, 0.0)
-        share = np.add.reduceat(mass, starts)
-        mean, square = (np.add.reduceat(mass * ordered**power, starts) / share for power in (1, 2))
-        return cls(share / share.sum(), mean, square, float(share.sum() / weights.sum()), _step(ordered))
-
-    def sums(self, units: int, samples: int = _SAMPLES) -> tuple[Floats, Floats, Floats]:
-        """The number of differences that are not 0, their sum and the sum of their squares in test sets of so many units."""
-        rng = np.random.default_rng(units)
-        differing = rng.binomial(units, self.differing, size=samples)
-        drawn = rng.multinomial(differing, self.share)
-        within = np.sqrt(drawn @ np.maximum(self.square - self.mean**2, 0.0))
-        return differing.astype(np.float64), drawn @ self.mean + within * rng.standard_normal(samples), drawn @ self.square
 
 
 def _step(values: Floats) -> float:
@@ -119,33 +88,97 @@ PowerFunction = Callable[[float, int], float]
 """The power for a true difference, on so many sentences or documents."""
 
 
-def power_function(values: Floats, weights: Floats | None = None) -> PowerFunction:
-    """The power of the randomisation test, given the paired differences of sentences or documents."""
-    bins = _Bins.of(values, np.ones(len(values)) if weights is None else weights)
-    mean, sums_of = float(bins.share @ bins.mean), lru_cache(maxsize=1)(bins.sums)
+def power_function(values: Floats, correlation: float | None = None) -> PowerFunction:
+    """The power of the randomisation test, given the paired differences of sentences or documents.
+
+    With a correlation, the values are what each sentence adds to the rate of one system, and the other system is imagined.
+    """
+    different, counts = np.unique(np.round(values, 12), return_counts=True)
+    share, powers = counts / len(values), range(_HIGHEST + 1)
+    moments = share @ different[:, np.newaxis] ** np.arange(_HIGHEST + 1)
+    sizes, growth = different[different != 0], 0.0
+    moments[0] = share[different != 0].sum()
+    if correlation is not None:
+        sizes, growth = np.diff(different), 1 - 2 * share[-1]
+        own = [1.0, *moments[1:]]
+        moments = np.array([sum((-1) ** j * math.comb(k, j) * own[j] * own[k - j] for j in range(k + 1)) for k in powers])
+        moments[0] = 1 - share @ share
+        moments *= 1 - correlation
+    if not len(sizes):
+        return lambda _true, _units: 0.0
+    step, squares = _step(sizes), (values - values.mean()) ** 2
+    df = 2 * len(values) * squares.mean() ** 2 / max(squares.var(), 1e-9 * squares.mean() ** 2)
+
+    def shifted(true: Floats) -> Floats:
+        """The moments if this is the true difference, (moments, differences)."""
+        if step and np.ptp(np.abs(sizes)) < 1e-6 * step:  # all are -1, 0 or 1 steps: their shares change, not their sizes
+            differing = np.clip(moments[0] + growth * true / step, 1e-12, 1.0)
+            true = np.clip(true, -step * differing, step * differing)
+            return np.array([true * step ** (k - 1) if k % 2 else differing * step**k for k in powers])
+        shift = (true - moments[1]) / moments[0]
+        return np.array([sum(math.comb(k, j) * moments[j] * shift ** (k - j) for j in range(k + 1)) for k in powers])
+
     # Values drawn from n have n - 1 of n parts of the variance.
     narrower = math.sqrt(1 - 1 / len(values))
-
-    def power(true: float, units: int) -> float:
-        if 2.0 ** (1 - units) > ALPHA or not bins.differing:
-            return 0.0  # even if one system wins all of them, so few cannot have a p of .05
-        differing, sums, squares = sums_of(units)
-        shift = narrower * true / bins.differing - mean
-        sums, squares = sums + differing * shift, squares + shift * (2 * sums + differing * shift)
-        return float((np.abs(sums) - bins.step >= np.maximum(_CRITICAL * np.sqrt(np.maximum(squares, 0.0)), 1e-12)).mean())
-
-    return power
+    return lambda true, units: _unbiased(lambda some: _randomisation_power(shifted(narrower * some), step, units), true, df)
 
 
-def power_of(values: Floats, difference: float, *, per_unit: float = 1.0) -> Power:
-    """The power for a difference, given the paired differences of sentences, or of documents with ``per_unit`` sentences each.
+def _randomisation_power(m: Floats, step: float, units: int) -> Floats:
+    """The power, given the share of paired differences that are not 0, and their moments (m, by true difference).
+
+    In S - z sqrt(Q) the root is replaced by its tangent at the mean of Q, so that it is a sum of x - b x² over the n units that
+    differ, a number with a binomial distribution.
+    """
+    share, m = np.clip(m[0], 1e-12, 1 - 1e-12), m / m[0]
+    width = 5 * np.sqrt(units * share * (1 - share)) + 1
+    low, high = max(_FEWEST, math.floor((units * share - width).min())), min(units, math.ceil((units * share + width).max()))
+    apart = max(1, math.ceil((high - low + 1) / 24))
+    n = np.arange(low, high + 1, apart)[:, np.newaxis]
+    ways = _lgamma(units + 1) - _lgamma(n + 1) - _lgamma(units - n + 1)
+    likely = np.exp(ways + n * np.log(share) + (units - n) * np.log1p(-share))
+    kurtosis = m[4] / m[2] ** 2
+    z = _CRITICAL - (_CRITICAL**3 - 3 * _CRITICAL) / 12 * kurtosis / (kurtosis + n - 1)
+    root, power = z * np.sqrt(n * m[2]), 0.0
+    for m1, m3, m5 in ((m[1], m[3], m[5]), (-m[1], -m[3], -m[5])):
+        b, mean = root / (2 * n * m[2]), n * m1 - root / (1 + (kurtosis - 1) / (8 * n)) - step
+        first, second = m1 - b * m[2], m[2] - 2 * b * m3 + b**2 * m[4]
+        third = m3 - 3 * b * m[4] + 3 * b**2 * m5 - b**3 * m[6]
+        deviation = np.sqrt(n * np.maximum(second - first**2, 1e-15 * m[2]))
+        skewness = n * (third - 3 * first * second + 2 * first**3) / deviation**3
+        t = -mean / deviation
+        power = power + _tail(t) + skewness / 6 * (t**2 - 1) * np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
+    return apart * (likely * np.clip(power, 0.0, 1.0)).sum(axis=0)
+
+
+def _tail(z: Floats) -> Floats:
+    return _erfc(z / math.sqrt(2)) / 2
+
+
+def _scales(df: float) -> Floats:
+    """The nodes of the root of a chi-square variable over its degrees of freedom (Wilson & Hilferty)."""
+    return np.maximum(1 - 2 / (9 * df) + _NODES * math.sqrt(2 / (9 * df)), 0.05) ** 1.5
+
+
+def _unbiased(power: Callable[[Floats], Floats], true: float, df: float) -> float:
+    """The power for a true difference without the bias that comes from a variance with so many degrees of freedom.
+
+    Power depends on the difference in standard errors, so an estimated variance is a scaled difference. Bias is taken off twice
+    (3 p - 3 E p + E E p): twice, as the bias is itself estimated.
+    """
+    once = 1 / _scales(df)
+    scaled = power(true * np.concatenate([[1.0], once, np.outer(once, once).ravel()]))
+    return round(float(np.clip(_ONCE_AND_TWICE @ scaled, 0.0, 1.0)), 6)
+
+
+def power_of(values: Floats, difference: float, correlation: float | None = None, *, per_unit: float = 1.0) -> Power:
+    """The power for a difference, given the values of :func:`power_function`; of documents with ``per_unit`` sentences each.
 
     >>> found = power_of(np.repeat([-1.0, 0.0, 1.0], [5, 80, 15]), 0.1)
     >>> 0.4 < found.power < 0.6, 0.12 < found.detectable < 0.18, 150 < found.needed < 300
     (True, True, True)
     """
-    units = len(values)
-    return _power(power_function(values), difference, float(values.std()) / math.sqrt(units), units, per_unit)
+    error = float(values.std()) * math.sqrt((1 if correlation is None else 2 * (1 - correlation)) / len(values))
+    return _power(power_function(values, correlation), difference, error, len(values), per_unit)
 
 
 def equivalence(values: Floats, difference: float, margin: float, samples: int = _DRAWS) -> float:
@@ -159,29 +192,22 @@ def equivalence(values: Floats, difference: float, margin: float, samples: int =
     error = float(values.std()) / math.sqrt(max(units - 1, 1))
     if math.isnan(difference) or not error > 0:
         return math.nan if math.isnan(difference) or units < 2 else float(abs(difference) >= margin)
-    _, sums, squares = _Bins.of(values, np.ones(units)).sums(units, samples)
-    means = sums / units
-    t = (means - values.mean()) / np.sqrt(np.maximum(squares / units - means**2, 1e-30) / (units - 1))
+    columns = WeightedSums(np.stack([values, values**2], axis=1) / units, exact=False)
+    means, squares = np.concatenate([columns.of(weights) for weights in bootstrap_weights(units, samples, DEFAULT_SEED)]).T
+    t = (means - values.mean()) / np.sqrt(np.maximum(squares - means**2, 1e-30) / (units - 1))
     beyond = max(int((t <= (difference - margin) / error).sum()), int((t >= (difference + margin) / error).sum()))
-    return (beyond + 1) / (samples + 1)
-
-
-def power_of_plan(values: Floats, difference: float, correlation: float, *, per_unit: float = 1.0) -> Power:
-    """The power for a difference from an imagined system, given what each sentence adds to the rate of the one at hand."""
-    rng = np.random.default_rng(0)
-    others = np.concatenate([values[rng.permutation(len(values))] - values for _ in range(8)])
-    weights = np.append(np.ones(len(others)), len(others) * correlation / (1 - correlation))
-    error = math.sqrt(2 * (1 - correlation) / len(values)) * float(values.std())
-    return _power(power_function(np.append(others, 0.0), weights), difference, error, len(values), per_unit)
+    by_student = Components(0.0, error**2, error**2, 0.0, 0, units).equivalence(difference, margin)
+    return max((beyond + 1) / (samples + 1), by_student)
 
 
 def power_function_of_runs(spread: Components, units: int) -> PowerFunction:
     """The power of the test by runs, given the parts of a variance on so many sentences or documents."""
 
     def power(true: float, n: int) -> float:
-        of, rng = spread.on(n / units), np.random.default_rng(n)
-        t = (rng.standard_normal(_DRAWS) + true / math.sqrt(of.variance)) / np.sqrt(rng.chisquare(of.df, _DRAWS) / of.df)
-        return float((np.abs(t) >= student_quantile(1 - ALPHA / 2, of.df)).mean())
+        of = spread.on(n / units)
+        bounds, error = student_quantile(1 - ALPHA / 2, of.df) * _scales(of.df)[:, np.newaxis], math.sqrt(of.variance)
+        free = of._replace(units=spread.units).df  # of the estimate, which is from the units at hand
+        return _unbiased(lambda some: _WEIGHTS @ (_tail(bounds - some / error) + _tail(bounds + some / error)), true, free)
 
     return power
 

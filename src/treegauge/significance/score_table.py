@@ -35,15 +35,8 @@ from treegauge.significance.classical import (
 )
 from treegauge.significance.comparison import BracketTests, Difference, Documents, Equivalence, Group, PairOfSystems, Rate
 from treegauge.significance.documents import Clusters, documents_of
-from treegauge.significance.power import CORRELATIONS, Power, equivalence, power_of, power_of_plan, power_of_runs
-from treegauge.significance.resampling import (
-    DEFAULT_ROUNDS,
-    DEFAULT_SEED,
-    Name,
-    PairedColumns,
-    Progress,
-    randomisation,
-)
+from treegauge.significance.power import CORRELATIONS, Power, equivalence, power_of, power_of_runs
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress, randomisation
 from treegauge.significance.runs import RunsTest, RunTests
 from treegauge.tables import concise, number_of
 from treegauge.trees.treebank import Int64
@@ -519,7 +512,7 @@ class _SentenceTests:
     def plans(self, name: Name) -> dict[float, Power]:
         """The power to find the assumed difference from an imagined system, for several correlations with it."""
         true, values = in_units(name, self.options.assume or math.nan), len(self.units) * self.by_runs.contributions(0, name)
-        return {r: power_of_plan(values, true, r, per_unit=len(self.paired) / len(self.units)) for r in CORRELATIONS}
+        return {r: power_of(values, true, r, per_unit=len(self.paired) / len(self.units)) for r in CORRELATIONS}
 
     @lru_cache(maxsize=1)  # noqa: B019
     def _signs(self, a: int, b: int) -> dict[Name, SignTest]:

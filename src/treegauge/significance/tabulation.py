@@ -164,7 +164,8 @@ def _further(found: Difference) -> Iterator[str]:
         yield f"{verdict} within ±{margin} {rate} ({p})."
     if found.power is not None:
         size = cell_text(shown_values(found.name, found.power.detectable)[0], percent=True)
-        yield f"Such a test set shows differences of {size} {rate} or more with 80% power."
+        shown = "cannot show any difference" if size == "-" else f"shows differences of {size} {rate} or more"
+        yield f"Such a test set {shown} with 80% power."
 
 
 def _p_words(p: float) -> str:
@@ -312,7 +313,7 @@ def _equivalence(group: Group) -> list[Table]:
     ]
     resampled = all(pair.rounds for pair in group.pairs)
     notes = (
-        f"p: two one-sided tests that the difference is within ± the margin, {'by the bootstrap' if resampled else 't by runs'}"
+        f"p: two one-sided tests that the difference is within ± the margin, {'bootstrap and t' if resampled else 't by runs'}"
         + (f", corrected for {_number_of_pairs(group)} (Holm)" if len(group.pairs) > 1 else ""),
     )
     columns = ("first", "second", "metric", "rate", "difference", "margin", "p", "equivalent")
@@ -345,7 +346,7 @@ def _power(group: Group) -> list[Table]:
     notes = [
         "power: how often a test on such sentences shows this difference (p <= .05), if it is the true one",
         "detectable: the smallest difference with 80% power; needed: the number of sentences for 80% power",
-        *(["correlation: of sentences, with the system that is assumed"] if group.plans else []),
+        *(["correlation: with the assumed system; rough if under 50 sentences (1 - r of all) differ"] if group.plans else []),
         *(["more runs: sentences alone cannot give 80% power"] if any(math.isinf(of.needed) for *_, of in found) else []),
         *(["power is that of one test alone, without Holm's correction"] if len(group.pairs) > 1 else []),
     ]
