@@ -82,7 +82,7 @@ SAID = {
     "score gold.mrg lower.mrg --on-mismatch error": "give --match-words case",
     "score gold.mrg broken.mrg": "--on-error repair reads those that can be repaired",
     "score gold.mrg gold.mrg --fail-under average_crossing=1": "use --fail-over average_crossing=1",
-    "score gold.mrg gold.mrg --fail-under f2=1": "--fail-under f2=1: there is no rate 'f2'",
+    "score gold.mrg gold.mrg --fail-under f2=1": "unknown rate 'f2'",
     "diff gold.mrg lower.mrg": "give --match-words case",
     "freval gold.mrg lower.mrg": "warning: the words differ",
     "convert latin.mrg": "for example --encoding latin-1",

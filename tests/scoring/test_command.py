@@ -194,7 +194,7 @@ class TestMismatches:
         assert "recall                 73.33" in done.stdout
         assert done.stderr.splitlines() == [
             "gold.mrg:2: no test sentence for 'It can not stay .'; its gold brackets count as missed",
-            "treegauge: short: gold and test do not fit: 1 missing, 0 extra (listed above)",
+            "treegauge: short: gold and test do not match: 1 gold sentence has no parse (listed above)",
         ]
 
     def test_a_doubled_sentence(self, files: Path) -> None:
@@ -256,8 +256,14 @@ BAD = [
     (("gold.mrg", "test.mrg", "-m", "parsval"), 2, "did you mean 'parseval'?"),
     (("gold.mrg", "test.mrg", "-m", "parseval:x"), 2, "takes no options"),
     (("gold.mrg", "test.mrg", "--breakdown", "lable"), 2, "did you mean 'labels'?"),
-    (("gold.mrg", "test.mrg", "--fail-under", "f1=90"), 2, "as in f1=0.90"),
-    (("gold.mrg", "test.mrg", "--fail-under", "f2=0.9"), 2, "there is no rate 'f2'; there are: average_crossing"),
+    (
+        ("gold.mrg", "test.mrg", "--fail-under", "f1=90"),
+        2,
+        "--fail-under f1=90: values are fractions between 0 and 1; write f1=0.9\n",
+    ),
+    (("gold.mrg", "test.mrg", "--fail-under", "f1=x"), 2, "as in f1=0.90"),
+    (("gold.mrg", "test.mrg", "--fail-under", "f2=0.9"), 2, "unknown rate 'f2'; valid: average_crossing"),
+    (("gold.mrg", "test.mrg", "--fail-under", "F1=0.9"), 2, "unknown rate 'F1'; did you mean 'f1'?"),
     (("-", "-"), 2, "cannot both be standard input"),
     (("gold.mrg",), 2, "Missing argument"),
     (("gold.mrg", "test.mrg", "--stream", "--per-sentence"), 2, "--stream keeps no sentences"),
@@ -349,7 +355,7 @@ class TestChecks:
         done = run(files, "score", "gold.mrg", "test.mrg", "--fail-under", "f1=0.94")
         assert done.returncode == 1
         assert re.search(r"^f1 +93.33$", done.stdout, re.MULTILINE)
-        assert done.stderr == "treegauge: test: f1 is 0.933333, not 0.94 or more\n"
+        assert done.stderr == "treegauge: test: f1 is 0.933333, below the required 0.94\n"
 
     def test_of_one_metric_only(self, files: Path) -> None:
         both = ("-m", "parseval", "-m", "frames", "--fail-under")
@@ -359,7 +365,7 @@ class TestChecks:
     def test_missing_sentences_are_named_beside_a_failed_check(self, files: Path) -> None:
         done = call(files, "score", "gold.mrg", "short.mrg", "--fail-under", "f1=0.99")
         assert done.returncode == 1
-        assert "1 missing, 0 extra" in done.stderr
+        assert "1 gold sentence has no parse" in done.stderr
 
     def test_of_a_crossing_less_is_better(self, files: Path) -> None:
         wrong = call(files, "score", "gold.mrg", "test.mrg", "--fail-under", "average_crossing=1")
@@ -371,7 +377,7 @@ class TestChecks:
         (files / "right.mrg").write_text("(S (N a) (A (N b) (N c)))")
         failed = call(files, "score", "left.mrg", "right.mrg", "--fail-over", "average_crossing=0.5")
         assert failed.returncode == 1
-        assert "or less" in failed.stderr
+        assert "average_crossing is 1, above the allowed 0.5" in failed.stderr
 
 
 def test_breakdowns_examples_and_baselines(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,3 +250,20 @@ def test_breakdowns_of_blocks_add(tmp_path: Path) -> None:
         assert split.breakdowns[name].table.rows == whole.breakdowns[name].table.rows
         for key in whole.breakdowns[name].keys:
             assert split.breakdowns[name].examples(key) == whole.breakdowns[name].examples(key)
+
+
+@pytest.mark.filterwarnings("ignore::treegauge.TreegaugeWarning")
+@pytest.mark.parametrize(
+    ("metric", "on_mismatch", "parsed"),
+    [
+        *(("parseval", "align", 1), ("parseval", "skip", 1), ("parseval", "evalb", 1), ("parseval", "edit", 2)),
+        *(("goodman", "align", 1), ("goodman", "skip", 1), ("leaf-ancestor", "edit", 2)),
+    ],
+)
+def test_a_sentence_is_parsed_if_it_has_a_readable_tree_over_its_words(metric: str, on_mismatch: str, parsed: int) -> None:
+    gold = ["(S (NP (NN rain)) (VP (V fell)))"] * 5
+    test = [gold[0], "I cannot.", "", gold[0].replace("rain", "snow"), None]
+    result = treegauge.score(gold, test, metric, on_mismatch=on_mismatch)
+    assert result.parsed == parsed / 5
+    assert result.counts.get("parsed", parsed) == parsed
+    assert Result.from_json(result.to_json()).parsed == result.parsed

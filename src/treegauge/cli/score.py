@@ -194,7 +194,7 @@ def _finish(
     chosen: dict[str, Any],
 ) -> None:
     """Print and save the results; raise an error if a limit is missed, or if sentences are missing or cannot be read."""
-    from treegauge.reports.scores import failed_limits, misfits, note_lines
+    from treegauge.reports.scores import PARSED, failed_limits, misfits, note_lines
 
     if chosen["confidence"] is not None:
         results = _with_confidence(results, chosen)
@@ -209,7 +209,11 @@ def _finish(
     sys.stdout.flush()
     for line in () if chosen["quiet"] else note_lines(results):
         click.echo(as_typed(line), err=True)
-    lines = misfits(results, listed=not chosen["quiet"], checks=checks)
+    lines = misfits(results, listed=not chosen["quiet"])
+    if any(check.rate == PARSED for check in checks):
+        for line in lines:
+            _say(as_typed(f"treegauge: {line}"), chosen)
+        lines = []
     if failed:
         raise CheckFailed("\n".join([*lines, *failed]))
     if lines:
