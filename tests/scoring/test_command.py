@@ -78,6 +78,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "broken.mrg": GOLD + "(TOP (S",
         "my.prm": "DEBUG 1\nMAX_ERROR 99\nQUOTE_LABEL ''\nDELETE_LABEL TOP\nFOO bar\n",
         "bad.prm": "\x01\x02 nonsense\n",
+        "text.txt": "a cat sat (it did)\nrain fell\n",
+        "table.tex": "\\begin{tabular}{lr}\n f1 (all) & 80.1 \\\\\n\\end{tabular}\n",
+        "binary.model": "PK\0\0\n(\0(S\n\0)",
+        "refusals.jsonl": '{"parse": "I cannot."}\n' * 4,
+        "answers.txt": "Sure! (S (NP (NN a))\n" * 4,
     }
     for name, content in contents.items():
         (folder / name).write_text(content)
@@ -244,6 +249,10 @@ BAD = [
     (("gold.mrg", "empty.mrg"), 3, "empty.mrg: no trees in the test file"),
     (("empty.mrg", "gold.mrg"), 3, "empty.mrg: no trees in the gold file"),
     (("gold.mrg", "blanks.mrg"), 3, "blanks.mrg: no trees in the test file"),
+    *((("gold.mrg", name), 3, f"{name}: no trees in the test file\n") for name in ("text.txt", "table.tex", "binary.model")),
+    (("gold.mrg", "text.txt", "--on-error", "repair"), 3, "text.txt: no trees in the test file\n"),
+    (("gold.mrg", "text.txt", "--stream"), 3, "text.txt: no trees in the test file\n"),
+    (("gold.mrg", "others"), 4, "8 parses in 2 files for 4 gold sentences; nothing was scored\n  Give one of the files, or "),
     (("gold.mrg", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("nothing", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("gold.mrg", "no.mrg"), 3, "no.mrg: no such file"),
@@ -279,6 +288,13 @@ def test_bad_input(files: Path, arguments: tuple[str, ...], code: int, message: 
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["refusals.jsonl", "answers.txt"])
+def test_a_file_of_bad_answers_is_scored(files: Path, name: str) -> None:
+    done = call(files, "score", "gold.mrg", name, "--format", "json")
+    assert done.returncode == 4
+    assert Result.from_json(done.stdout).parsed == 0
 
 
 class TestPresets:

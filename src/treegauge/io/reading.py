@@ -73,6 +73,14 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
     return False
 
 
+def may_hold_trees(path: str, options: ReadOptions) -> bool:
+    """Whether a tree, or an answer that may hold one, begins early in a file; plain text and binary files hold none."""
+    from treegauge.io.repairs import answer_starts
+
+    text = Text(Source(path), options)
+    return detect_format(text, options).name != "bracketed" or (b"\0" not in text.head and bool(answer_starts(text.head)))
+
+
 def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
     text = Text(source, options)
     found = detect_format(text, options)

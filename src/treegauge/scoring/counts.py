@@ -25,7 +25,7 @@ from treegauge.errors import Discontinuous, InputError, MismatchError, WriteErro
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import EvalbFile, Preset
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts
-from treegauge.scoring.inputs import Request, Trees, no_progress
+from treegauge.scoring.inputs import FileTrees, Request, Trees, no_progress
 from treegauge.scoring.result import Sentences, join_blocks
 from treegauge.tables import number_of
 from treegauge.trees.columns import TreebankHash
@@ -355,10 +355,16 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
     total = SystemCounts(request)
     for gold, test in files:
         counts = _count_file(gold, test, request, hasher, total.n_gold)
-        for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, counts.n_test)):
+        is_other = not counts.labels[1].words and any(note.kind == "broken" for note in counts.notes)
+        n_test = 0 if is_other and isinstance(test, FileTrees) and not test.may_hold_trees() else counts.n_test
+        for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, n_test)):
             if not n_trees and (trees.paths or side == "gold"):
                 where = f"in the {side} file" if trees.paths else f"in {side}"
                 raise InputError(f"no trees {where}", path=trees.name, advice="Nothing was scored.")
+        if len(test.paths) > max(len(gold.paths), 1) and counts.n_test > counts.n_gold:
+            found = f"{counts.n_test:,} parses in {len(test.paths)} files for {number_of(counts.n_gold, 'gold sentence')}"
+            runs = f"several runs of a parser as a list of files, on the command line NAME={','.join(test.paths[:2])}"
+            raise MismatchError(f"{found}; nothing was scored\n  Give one of the files, or {runs}")
         total.merge(counts)
     check_fit(total)
     return total
