@@ -267,3 +267,32 @@ def test_a_sentence_is_parsed_if_it_has_a_readable_tree_over_its_words(metric: s
     assert result.parsed == parsed / 5
     assert result.counts.get("parsed", parsed) == parsed
     assert Result.from_json(result.to_json()).parsed == result.parsed
+
+
+GOLD_FIRST = "This is in the gold trees, which must all be readable: gold comes first, then the parses."
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([GOLD[0], "I cannot.", GOLD[2]], "string 2 is not bracketed text: 'I cannot.'"),
+        ([GOLD[0], GOLD[1][:-1], GOLD[2]], "<strings>:2:1: opening bracket that is never closed"),
+        ([GOLD[0], GOLD[1][:-1], None], "item 2 of the list:1:1: opening bracket that is never closed"),
+        ([GOLD[0], None, GOLD[2]], "item 2 of the list: expected a Tree"),
+    ],
+)
+def test_gold_and_answers_exchanged(answers: list[str | None], said: str) -> None:
+    with pytest.raises((treegauge.UsageError, treegauge.BracketError)) as refusal:
+        treegauge.score(answers, GOLD)
+    assert said in str(refusal.value)
+    assert GOLD_FIRST in str(refusal.value)
+
+
+def test_only_the_values_of_on_error_that_score_takes_are_listed() -> None:
+    with pytest.raises(treegauge.UnknownName, match=r"valid: parse-fails, repair, stop$"):
+        treegauge.score(GOLD, TEST, on_error="fix")
+
+
+def test_answers_are_one_system_of_compare() -> None:
+    with pytest.raises(treegauge.UsageError, match="systems are given by name"):
+        treegauge.compare(GOLD, [GOLD[0], "I cannot.", None])

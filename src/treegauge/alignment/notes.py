@@ -37,7 +37,8 @@ LEFT_OUT = "it is left out"
 class Note(NamedTuple):
     """A note on a sentence: its place, the kind of note, what was found, and the consequence for the score.
 
-    * ``sentence``: the number of the gold sentence, from 0; -1 for a test sentence without a gold sentence.
+    * ``sentence``: the number of the gold sentence, from 0, as everywhere in Python (files, places and JSON count from 1); -1 for a
+      test sentence without a gold sentence.
     * ``kind``: ``characters`` (its tokens were aligned by characters), ``text-differs``, ``edited`` (its words differ and were
       aligned by edit distance), ``no-parse``, ``missing``, ``extra``, ``broken`` (a test tree that cannot be read), ``repaired``,
       ``evalb`` (a message of EVALB), ``punctuation`` (of another treebank), ``misfit``, or one of :data:`REMARKS`.

@@ -30,7 +30,10 @@ from treegauge.cli import COMMANDS, SECTIONS
 from treegauge.errors import FileNote, TreegaugeError, UnknownName, UsageError
 from treegauge.tables import british, number_of
 
-SHARED = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary", "engine")
+SHARED = (
+    *("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary"),
+    *("field", "engine"),
+)
 """Options that are the same in many commands, and that ``--help`` does not explain."""
 
 _ALL = "treegauge.every-option"

@@ -62,7 +62,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
     cls=Command,
     seldom=(
         *("structure", "digits", "percent", "published", "grammar", "show_preset", "by_length"),
-        *("seed", "rounds", "fail_over", "field"),
+        *("seed", "rounds", "fail_over"),
     ),
 )
 @click.argument("gold", required=False, type=INPUT)
