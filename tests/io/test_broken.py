@@ -62,6 +62,21 @@ def test_a_sentence_instead_of_a_tree_is_a_sentence_without_a_parse() -> None:
     assert bank.problems()[1].reason == "text outside brackets"
 
 
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("```\n(S (N a))\n```", " (a code fence)"),
+        ("[S [N a]]", " (square brackets)"),
+        ("I cannot.", " (no bracket at all)"),
+        ("Sure: (S (N a))", ""),
+    ],
+)
+def test_the_text_outside_brackets_is_named(answer: str, kind: str) -> None:
+    for on_error in ("parse-fails", "repair"):
+        bank = io.as_treebank(["(S (N a))", answer], ReadOptions(on_error=on_error))
+        assert bank.problems()[1].reason == f"text outside brackets{kind}"
+
+
 def test_of_several_trees_on_a_line_only_the_one_with_the_error_is_broken() -> None:
     assert shown(read("(A a) (B b) word\n(C c)")) == ["(A a)", "()", "(C c)"]
 

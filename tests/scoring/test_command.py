@@ -79,6 +79,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "my.prm": "DEBUG 1\nMAX_ERROR 99\nQUOTE_LABEL ''\nDELETE_LABEL TOP\nFOO bar\n",
         "bad.prm": "\x01\x02 nonsense\n",
         "text.txt": "a cat sat (it did)\nrain fell\n",
+        "page.html": "<!DOCTYPE html>\n<html><head><meta charset=utf-8></head><body>f1<br></body></html>",
         "table.tex": "\\begin{tabular}{lr}\n f1 (all) & 80.1 \\\\\n\\end{tabular}\n",
         "binary.model": "PK\0\0\n(\0(S\n\0)",
         "refusals.jsonl": '{"parse": "I cannot."}\n' * 4,
@@ -250,6 +251,11 @@ BAD = [
     (("empty.mrg", "gold.mrg"), 3, "empty.mrg: no trees in the gold file"),
     (("gold.mrg", "blanks.mrg"), 3, "blanks.mrg: no trees in the test file"),
     *((("gold.mrg", name), 3, f"{name}: no trees in the test file\n") for name in ("text.txt", "table.tex", "binary.model")),
+    (("gold.mrg", "page.html"), 3, "page.html: this is HTML, not a treebank\n"),
+    (("gold.mrg", "page.html", "--on-error", "stop"), 3, "page.html: this is HTML, not a treebank\n"),
+    (("gold.mrg", "test.mrg", "--format", "tex"), 2, "'evalb'. Did you mean 'latex'?\n"),
+    (("gold.mrg", "test.mrg", "--match-words", "cas"), 2, "Did you mean 'case'?\n"),
+    (("gold.mrg", "test.mrg", "--formt", "json"), 2, "No such option '--formt'. Did you mean '--format'?\n"),
     (("gold.mrg", "text.txt", "--on-error", "repair"), 3, "text.txt: no trees in the test file\n"),
     (("gold.mrg", "text.txt", "--stream"), 3, "text.txt: no trees in the test file\n"),
     (("gold.mrg", "others"), 4, "8 parses in 2 files for 4 gold sentences; nothing was scored\n  Give one of the files, or "),
@@ -274,7 +280,7 @@ BAD = [
     (("gold.mrg", "test.mrg", "--fail-under", "f2=0.9"), 2, "unknown rate 'f2'; valid: average_crossing"),
     (("gold.mrg", "test.mrg", "--fail-under", "F1=0.9"), 2, "unknown rate 'F1'; did you mean 'f1'?"),
     (("-", "-"), 2, "cannot both be standard input"),
-    (("gold.mrg",), 2, "Missing argument"),
+    (("gold.mrg",), 2, "score needs gold and at least one file of parses: treegauge score GOLD TEST\n"),
     (("gold.mrg", "test.mrg", "--stream", "--per-sentence"), 2, "--stream keeps no sentences"),
     (("gold.mrg", "test.mrg", "-m", "goodman", "--format", "evalb"), 2, "EVALB's layout"),
     (("gold.mrg", "test.mrg", "-m", "goodman", "--on-mismatch", "evalb"), 2, "parseval only, not with goodman"),
@@ -294,7 +300,10 @@ def test_bad_input(files: Path, arguments: tuple[str, ...], code: int, message: 
 def test_a_file_of_bad_answers_is_scored(files: Path, name: str) -> None:
     done = call(files, "score", "gold.mrg", name, "--format", "json")
     assert done.returncode == 4
-    assert Result.from_json(done.stdout).parsed == 0
+    result = Result.from_json(done.stdout)
+    assert result.parsed == 0
+    assert result.evalb is not None
+    assert not result.evalb.counts_also  # an answer that is no tree has no bracket without a label either
 
 
 class TestPresets:

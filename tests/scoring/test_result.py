@@ -296,3 +296,10 @@ def test_only_the_values_of_on_error_that_score_takes_are_listed() -> None:
 def test_answers_are_one_system_of_compare() -> None:
     with pytest.raises(treegauge.UsageError, match="systems are given by name"):
         treegauge.compare(GOLD, [GOLD[0], "I cannot.", None])
+
+
+def test_python_can_suggest_a_rate_or_a_function_of_another_spelling() -> None:
+    for thing, name in ((treegauge.score(GOLD, TEST), "F1"), (treegauge, "evaluate")):
+        with pytest.raises(AttributeError) as error:
+            getattr(thing, name)
+        assert (error.value.name, error.value.obj) == (name, thing)

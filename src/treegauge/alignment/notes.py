@@ -202,8 +202,8 @@ _EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) are 
 
 @dataclass
 class LabelUse:
-    """The numbers of tags, of phrase labels, and of roots with the label of their only child (empty: there are several children,
-    or none), in some trees; and the number of words."""
+    """The numbers of tags, of labels of phrases with words, and of roots with the label of their only child (empty: there are
+    several children, or none), in some trees; and the number of words."""
 
     tags: Counter[str] = field(default_factory=Counter[str])
     phrases: Counter[str] = field(default_factory=Counter[str])
@@ -218,7 +218,7 @@ class LabelUse:
     def add(self, labels: Sequence[str], trees: Columns | Treebank, node_offset: Int64) -> None:
         """Add the trees of a block, whose labels have these names; a tag is a node over its one word."""
         tags = np.bincount(trees.tag + 1, minlength=len(labels) + 1)[1:]
-        phrases = np.bincount(trees.label, minlength=len(labels)) - tags
+        phrases = np.bincount(trees.label[trees.start < trees.end], minlength=len(labels)) - tags
         for known, counts in ((self.tags, tags), (self.phrases, phrases)):
             for number in np.flatnonzero(counts).tolist():
                 known[labels[number]] += int(counts[number])

@@ -160,7 +160,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         click.echo(_preset_description(chosen["show_preset"] or chosen["preset"] or "default"), nl=False)
         return
     if gold is None or not tests:
-        raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
+        raise click.UsageError("score needs gold and at least one file of parses: treegauge score GOLD TEST")
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
     from treegauge.cli._options import progress
@@ -207,7 +207,7 @@ def _finish(
     if chosen["grammar"]:
         _print_parse_base(chosen["grammar"], gold, options, chosen["form"])
     sys.stdout.flush()
-    for line in () if chosen["quiet"] else note_lines(results):
+    for line in () if chosen["quiet"] else note_lines(results, "; --format json lists them"):
         click.echo(as_typed(line), err=True)
     lines = misfits(results, listed=not chosen["quiet"])
     if any(check.rate == PARSED for check in checks):

@@ -74,9 +74,14 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
 
 
 def may_hold_trees(path: str, options: ReadOptions) -> bool:
-    """Whether a tree, or an answer that may hold one, begins early in a file; plain text and binary files hold none."""
+    """Whether a tree, or an answer that may hold one, begins early in a file; plain text and binary files hold none.
+
+    Standard input, which cannot be read again, may hold some.
+    """
     from treegauge.io.repairs import answer_starts
 
+    if path == "-" or not os.path.isfile(path):
+        return True
     text = Text(Source(path), options)
     return detect_format(text, options).name != "bracketed" or (b"\0" not in text.head and bool(answer_starts(text.head)))
 

@@ -49,12 +49,12 @@ _COUNTED = {
 }
 
 
-def note_lines(results: Sequence[Result]) -> Iterator[str]:
-    """A line for each of the first notes of every kind, and the number of further ones."""
-    yield from listed_notes({result.label: result.notes for result in one_of_each_system(results)})
+def note_lines(results: Sequence[Result], hint: str = "") -> Iterator[str]:
+    """A line for each of the first notes of every kind, and the number of further ones, with a hint on how to see them."""
+    yield from listed_notes({result.label: result.notes for result in one_of_each_system(results)}, hint)
 
 
-def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
+def listed_notes(notes: Mapping[str, Sequence[Note]], hint: str = "") -> Iterator[str]:
     """The lines of :func:`note_lines`, from the notes on each system."""
     for system, every in notes.items():
         who = f"{system}: " if len(notes) > 1 else ""
@@ -66,7 +66,7 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
             shown = of_kind if len(of_kind) <= most + 1 else of_kind[:most]
             yield from (f"{who}{note.text}" for note in shown)
             if len(of_kind) > len(shown):
-                yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all)"
+                yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all{hint})"
         recut = sum(note.kind == "characters" for note in every)
         if recut:
             yield f"{who}sentences with the same text but different tokenisation, aligned by characters: {recut}"

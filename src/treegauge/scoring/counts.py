@@ -22,10 +22,11 @@ from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.engines import IN_PROCESS, SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
+from treegauge.io.reading import may_hold_trees
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import EvalbFile, Preset
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts
-from treegauge.scoring.inputs import FileTrees, Request, Trees, no_progress
+from treegauge.scoring.inputs import Request, Trees, no_progress
 from treegauge.scoring.result import Sentences, join_blocks
 from treegauge.tables import number_of
 from treegauge.trees.columns import TreebankHash
@@ -356,7 +357,7 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
     for gold, test in files:
         counts = _count_file(gold, test, request, hasher, total.n_gold)
         is_other = not counts.labels[1].words and any(note.kind == "broken" for note in counts.notes)
-        n_test = 0 if is_other and isinstance(test, FileTrees) and not test.may_hold_trees() else counts.n_test
+        n_test = counts.n_test if not is_other or any(may_hold_trees(path, request.test_reading) for path in test.paths) else 0
         for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, n_test)):
             if not n_trees and (trees.paths or side == "gold"):
                 where = f"in the {side} file" if trees.paths else f"in {side}"

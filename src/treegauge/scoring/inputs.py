@@ -17,7 +17,6 @@ from treegauge.alignment.pairing import Pair
 from treegauge.alignment.words import MATCH_WORDS
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import InputError, MismatchError, UnknownName, UsageError
-from treegauge.io.reading import may_hold_trees
 from treegauge.io.sources import CHUNK_BYTES, ON_ERROR, ReadOptions, find_sources
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
@@ -103,10 +102,6 @@ class FileTrees:
         if self._options.lines or not bracketed or len(self.paths) > 1 or "-" in self.paths:
             return None
         return FileTrees(self.paths, replace(self._options, lines=True), keep=self._keep)
-
-    def may_hold_trees(self) -> bool:
-        """Whether one of the files looks like a treebank; standard input, which cannot be read again, always does."""
-        return any(path == "-" or may_hold_trees(path, self._options) for path in self.paths)
 
     def close(self) -> None:
         """Stop reading, and forget the blocks of a file that was not read to its end."""

@@ -496,12 +496,16 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
             sentences = number_of(result.total.sentences, "sentence")
             yield f"{who}Words aligned by edit distance in {result.edited:,} of {sentences}."
         yield from (f"{who}Warning: {note.text}." for note in result.notes if note.kind in REMARKS)
-        if result.evalb is not None and not (result.run and not result.evalb.dropped):
-            yield f"{who}{result.evalb}"
         if not result.run:
+            yield from [f"{who}{result.evalb}"] if result.evalb is not None else []
             yield str(result.signature)
         elif result is runs[result.system][-1]:
-            yield str(replace(result.signature, test=",".join(run.signature.test for run in runs[result.system])))
+            of_runs = runs[result.system]
+            dropped = [run.evalb.dropped for run in of_runs if run.evalb is not None]
+            if result.evalb is not None and any(dropped):
+                numbers = f"{', '.join(map(str, dropped))} of the {result.evalb.sentences} sentences"
+                yield f"{result.system}: EVALB with {result.evalb.file} would drop {numbers}, run by run."
+            yield str(replace(result.signature, test=",".join(run.signature.test for run in of_runs)))
 
 
 def _rate_cells(runs: Sequence[Part], name: str, layout: RateLayout) -> list[Cell]:
