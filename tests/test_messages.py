@@ -73,6 +73,7 @@ FILES = {
     "broken.mrg": TREES.replace("fell)))", "fell))", 1),
     "latin.mrg": TREES.replace("Rain", "k\xb3os"),
     "lines.mrg": "(S (NP (NN Rain))\n (VP (VBD fell)))\n",
+    "answers.jsonl": '{"output": "(S (NN Rain))"}\n' + '{"output": "I cannot."}\n' * 3,
     "rules.txt": "S -> 'rain' [0.4] | 'snow' [0.2]\n",
 }
 SAID = {
@@ -82,10 +83,13 @@ SAID = {
     "score gold.mrg lower.mrg --on-mismatch error": "give --match-words case",
     "score gold.mrg broken.mrg": "--on-error repair reads those that can be repaired",
     "score gold.mrg gold.mrg --fail-under average_crossing=1": "use --fail-over average_crossing=1",
-    "score gold.mrg gold.mrg --fail-under f2=1": "--fail-under f2=1: there is no rate 'f2'",
+    "score gold.mrg gold.mrg --fail-under f2=1": "unknown rate 'f2'",
     "diff gold.mrg lower.mrg": "give --match-words case",
     "freval gold.mrg lower.mrg": "warning: the words differ",
     "convert latin.mrg": "for example --encoding latin-1",
+    "validate answers.jsonl": "Give --field output.",
+    "validate answers.jsonl --field output --max 1": "answers.jsonl: ... and 2 more errors",
+    "convert answers.jsonl --field output": "text outside brackets",
     "validate latin.mrg": "for example --encoding latin-1",
     "validate lines.mrg --lines": "leave out --lines for trees over several lines",
     "convert gold.mrg --format-in discbracket": "give --format-in bracketed",

@@ -39,7 +39,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         if name == "__all__":
             return sorted(module_of())
         if name not in module_of():
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
         value = getattr(importlib.import_module(module_of()[name]), name)
         setattr(sys.modules[package], name, value)
         return value

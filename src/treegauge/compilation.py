@@ -55,7 +55,7 @@ def _numba() -> Any:
     try:
         return importlib.import_module("numba")
     except ImportError as error:
-        raise MissingExtra("parsing, learning and decoding (they are compiled by Numba)", "parse") from error
+        raise MissingExtra("what Numba compiles (parsing, learning, decoding)", "parse") from error
 
 
 @cache

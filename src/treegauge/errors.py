@@ -92,7 +92,8 @@ class UnknownName(UsageError):
         self.kind, self.name, self.valid = kind, name, sorted(valid)
         import difflib
 
-        close = difflib.get_close_matches(name, self.valid, n=1)
+        as_given = {each.lower(): each for each in self.valid}
+        close = [as_given[each] for each in difflib.get_close_matches(name.lower(), as_given, n=1)]
         listed = ", ".join(self.valid) + (f", or {otherwise}" if otherwise else "")
         listed = f"did you mean {close[0]!r}? Valid: {listed}" if close else f"valid: {listed}"
         shown = name if len(name) <= 80 else f"{name[:60]}..."

@@ -85,7 +85,7 @@ def test_a_missing_sentence(command: str, capsys: pytest.CaptureFixture[str]) ->
     code, said = run(command, GOLD[1:], capsys)
     assert code == 4
     assert "gold.mrg:1: no test sentence for 'The dog barked'" in said
-    assert "1 missing, 0 extra (listed above)" in said
+    assert "1 gold sentence has no parse (listed above)" in said
 
 
 @every_command
@@ -111,7 +111,7 @@ def test_many_differences_are_a_few_examples_and_a_count(capsys: pytest.CaptureF
     code, said = run("score", [line.lower().replace("(s (np", "(S (NP").replace("vp", "VP") for line in GOLD * 20], capsys)
     assert code == 0
     assert len(said.splitlines()) == 5
-    assert "and 57 more sentences whose words differ (60 in all)" in said
+    assert "and 57 more sentences whose words differ (60 in all; --format json lists them)" in said
 
 
 BROKEN, BLANK = GOLD[1][:-1], ""
@@ -128,7 +128,9 @@ BROKEN, BLANK = GOLD[1][:-1], ""
         ([GOLD[0], BLANK, GOLD[2]], "parsed=0.7", 1),
         (GOLD[:2], "parsed=0.6", 0),
         (GOLD[:2], "parsed=0.7", 1),
-        ([*GOLD, GOLD[0]], "parsed=0.6", 4),
+        ([*GOLD, GOLD[0]], "parsed=0.6", 0),
+        ([*GOLD, GOLD[0]], "f1=0.6", 4),
+        ([GOLD[0], GOLD[1].replace(" ", " zz"), GOLD[2]], "parsed=0.7", 1),
         (GOLD, "parsed=1", 0),
     ],
 )
@@ -138,8 +140,26 @@ def test_a_limit_of_parsed_sentences_judges_missing_and_broken_ones_alone(
     options = [word for check in checks.split() for word in ("--fail-under", check)]
     found, said = run("score", parses, capsys, "--lines", *options)
     assert found == code, said
-    assert (code == 1 and "parsed=0.7" in checks) == ("parsed is 0.666667, not 0.7 or more" in said)
+    assert (code == 1 and "parsed=0.7" in checks) == ("parsed is 0.666667, below the required 0.7" in said)
 
 
 def test_a_limit_of_parsed_sentences_is_a_lower_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("score", GOLD, capsys, "--fail-over", "parsed=0.5")[0] == 2
+
+
+def test_missing_answers_are_counted_and_judged_by_the_limit_of_parsed_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines are missing, so that answers are paired by their words: those over other words belong to no gold sentence."""
+    Path("gold.mrg").write_text("".join(f"(S (NP (NN rain{number})) (VP (VBD fell)))\n" for number in range(20)))
+    answers = Path("gold.mrg").read_text().splitlines()
+    answers[4] = answers[4].replace("rain", "snow")
+    answers[9] = "I cannot."
+    answers[14] = ""
+    parses = [answer for number, answer in enumerate(answers) if number not in (5, 10, 15)]
+    for options, code in ((), 4), (("--fail-under", "parsed=0.7"), 0), (("--fail-under", "parsed=0.8"), 1):
+        found, said = run("score", parses, capsys, "--lines", *options)
+        assert found == code, said
+        assert "1 tree could not be read" in said
+        assert "6 gold sentences have no parse, 2 parses have no gold sentence" in said
+        assert "give a parse for each gold sentence, in order, an empty one (null in JSON lines) where there is none" in said
+        assert ("parsed is 0.7, below the required 0.8" in said) == (code == 1)
+    assert run("score", parses, capsys, "--lines", "-q", "--fail-under", "parsed=0.7") == (0, "")

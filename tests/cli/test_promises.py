@@ -103,7 +103,7 @@ def test_score_writes_to_a_file_and_can_be_quiet(folder: Path) -> None:
     assert (loud.returncode, "gold.mrg:2" in loud.stderr) == (4, True)
     quiet = run(folder, "score", "gold.mrg", "short.mrg", "--quiet", "-o", "out.txt")
     assert (quiet.returncode, quiet.stdout, "gold.mrg:2" in quiet.stderr) == (4, "", False)
-    assert quiet.stderr.startswith("treegauge: short: gold and test do not fit")
+    assert quiet.stderr.startswith("treegauge: short: gold and test do not match")
     assert "listed above" not in quiet.stderr
     assert (folder / "out.txt").read_text() == loud.stdout
     refused = run(folder, "score", "gold.mrg", "test.mrg", "-o", "gold.mrg")

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -63,6 +64,14 @@ def error(*words: str) -> str:
 @pytest.mark.parametrize("word", WORDS)
 def test_a_word_for_a_command_leads_to_it(word: str) -> None:
     assert error(word, "gold.mrg") == f"treegauge: unknown command '{word}'; type: {WORDS[word]}"
+
+
+def test_files_without_a_command_lead_to_their_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my gold.mrg").touch()
+    line = "treegauge score 'my gold.mrg' A.mrg --format json"
+    assert error("my gold.mrg", "A.mrg", "--format", "json") == f"treegauge: unknown command 'my gold.mrg'; type: {line}"
+    assert "treegauge score" not in error("no.mrg", "A.mrg")
 
 
 def test_help_knows_the_words_as_well() -> None:

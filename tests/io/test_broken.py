@@ -12,6 +12,7 @@ from treegauge import io
 from treegauge.errors import BracketError, FormatError, UnknownName, UsageError
 from treegauge.io.repairs import REPAIRS, repair
 from treegauge.io.sources import ReadOptions, Source
+from treegauge.io.validation import examine
 from treegauge.testing.strategies import trees
 from treegauge.trees.notation import one_line
 from treegauge.trees.tree import Tree
@@ -59,6 +60,21 @@ def test_a_sentence_instead_of_a_tree_is_a_sentence_without_a_parse() -> None:
     bank = read("(S (N a))\nI cannot parse (this),\nsorry.\n(S (N b))\n")
     assert shown(bank) == ["(S (N a))", "()", "(S (N b))"]
     assert bank.problems()[1].reason == "text outside brackets"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("```\n(S (N a))\n```", " (a code fence)"),
+        ("[S [N a]]", " (square brackets)"),
+        ("I cannot.", " (no bracket at all)"),
+        ("Sure: (S (N a))", ""),
+    ],
+)
+def test_the_text_outside_brackets_is_named(answer: str, kind: str) -> None:
+    for on_error in ("parse-fails", "repair"):
+        bank = io.as_treebank(["(S (N a))", answer], ReadOptions(on_error=on_error))
+        assert bank.problems()[1].reason == f"text outside brackets{kind}"
 
 
 def test_of_several_trees_on_a_line_only_the_one_with_the_error_is_broken() -> None:
@@ -146,6 +162,32 @@ def test_what_cannot_be_repaired_is_a_sentence_without_a_parse() -> None:
 
 def test_a_text_without_any_tree_is_one_sentence() -> None:
     assert shown(read("As an assistant I cannot help.", "repair", name="x.mrg")) == ["()"]
+
+
+def test_every_error_of_json_lines_is_listed_and_the_other_trees_are_read() -> None:
+    records: list[object] = [
+        {"out": "(S (N a))"},
+        {"out": "(S (N b)"},
+        {"out": "I cannot."},
+        7,
+        {"out": 3},
+        {"out": None},
+        {"out": "(A b)"},
+    ]
+    data = "\n".join([*map(json.dumps, records), "no json"]).encode()
+    report = examine(Source("x.jsonl", data), ReadOptions(field="out"))
+    assert (report.n_trees, report.n_errors, report.n_remarks) == (3, 5, 1)
+    assert [(error.line, error.problem.split(":")[0]) for error in report.errors] == [
+        (2, "opening bracket that is never closed; the text ends on line 2"),
+        (3, "text outside brackets"),
+        (4, "not a JSON object"),
+        (5, "the field 'out' is not text"),
+        (8, "not JSON"),
+    ]
+    assert report.remarks[0].place == "x.jsonl:6"
+    report = examine(Source("x.jsonl", data))
+    assert [error.problem for error in report.errors] == ["no field 'parse'; there are: out"]
+    assert type(report.errors[0]) is FormatError
 
 
 def test_json_lines() -> None:

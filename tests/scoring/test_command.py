@@ -78,6 +78,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "broken.mrg": GOLD + "(TOP (S",
         "my.prm": "DEBUG 1\nMAX_ERROR 99\nQUOTE_LABEL ''\nDELETE_LABEL TOP\nFOO bar\n",
         "bad.prm": "\x01\x02 nonsense\n",
+        "text.txt": "a cat sat (it did)\nrain fell\n",
+        "page.html": "<!DOCTYPE html>\n<html><head><meta charset=utf-8></head><body>f1<br></body></html>",
+        "table.tex": "\\begin{tabular}{lr}\n f1 (all) & 80.1 \\\\\n\\end{tabular}\n",
+        "binary.model": "PK\0\0\n(\0(S\n\0)",
+        "refusals.jsonl": '{"parse": "I cannot."}\n' * 4,
+        "answers.txt": "Sure! (S (NP (NN a))\n" * 4,
     }
     for name, content in contents.items():
         (folder / name).write_text(content)
@@ -194,7 +200,7 @@ class TestMismatches:
         assert "recall                 73.33" in done.stdout
         assert done.stderr.splitlines() == [
             "gold.mrg:2: no test sentence for 'It can not stay .'; its gold brackets count as missed",
-            "treegauge: short: gold and test do not fit: 1 missing, 0 extra (listed above)",
+            "treegauge: short: gold and test do not match: 1 gold sentence has no parse (listed above)",
         ]
 
     def test_a_doubled_sentence(self, files: Path) -> None:
@@ -244,6 +250,15 @@ BAD = [
     (("gold.mrg", "empty.mrg"), 3, "empty.mrg: no trees in the test file"),
     (("empty.mrg", "gold.mrg"), 3, "empty.mrg: no trees in the gold file"),
     (("gold.mrg", "blanks.mrg"), 3, "blanks.mrg: no trees in the test file"),
+    *((("gold.mrg", name), 3, f"{name}: no trees in the test file\n") for name in ("text.txt", "table.tex", "binary.model")),
+    (("gold.mrg", "page.html"), 3, "page.html: this is HTML, not a treebank\n"),
+    (("gold.mrg", "page.html", "--on-error", "stop"), 3, "page.html: this is HTML, not a treebank\n"),
+    (("gold.mrg", "test.mrg", "--format", "tex"), 2, "'evalb'. Did you mean 'latex'?\n"),
+    (("gold.mrg", "test.mrg", "--match-words", "cas"), 2, "Did you mean 'case'?\n"),
+    (("gold.mrg", "test.mrg", "--formt", "json"), 2, "No such option '--formt'. Did you mean '--format'?\n"),
+    (("gold.mrg", "text.txt", "--on-error", "repair"), 3, "text.txt: no trees in the test file\n"),
+    (("gold.mrg", "text.txt", "--stream"), 3, "text.txt: no trees in the test file\n"),
+    (("gold.mrg", "others"), 4, "8 parses in 2 files for 4 gold sentences; nothing was scored\n  Give one of the files, or "),
     (("gold.mrg", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("nothing", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("gold.mrg", "no.mrg"), 3, "no.mrg: no such file"),
@@ -256,10 +271,16 @@ BAD = [
     (("gold.mrg", "test.mrg", "-m", "parsval"), 2, "did you mean 'parseval'?"),
     (("gold.mrg", "test.mrg", "-m", "parseval:x"), 2, "takes no options"),
     (("gold.mrg", "test.mrg", "--breakdown", "lable"), 2, "did you mean 'labels'?"),
-    (("gold.mrg", "test.mrg", "--fail-under", "f1=90"), 2, "as in f1=0.90"),
-    (("gold.mrg", "test.mrg", "--fail-under", "f2=0.9"), 2, "there is no rate 'f2'; there are: average_crossing"),
+    (
+        ("gold.mrg", "test.mrg", "--fail-under", "f1=90"),
+        2,
+        "--fail-under f1=90: values are fractions between 0 and 1; write f1=0.9\n",
+    ),
+    (("gold.mrg", "test.mrg", "--fail-under", "f1=x"), 2, "as in f1=0.90"),
+    (("gold.mrg", "test.mrg", "--fail-under", "f2=0.9"), 2, "unknown rate 'f2'; valid: average_crossing"),
+    (("gold.mrg", "test.mrg", "--fail-under", "F1=0.9"), 2, "unknown rate 'F1'; did you mean 'f1'?"),
     (("-", "-"), 2, "cannot both be standard input"),
-    (("gold.mrg",), 2, "Missing argument"),
+    (("gold.mrg",), 2, "score needs gold and at least one file of parses: treegauge score GOLD TEST\n"),
     (("gold.mrg", "test.mrg", "--stream", "--per-sentence"), 2, "--stream keeps no sentences"),
     (("gold.mrg", "test.mrg", "-m", "goodman", "--format", "evalb"), 2, "EVALB's layout"),
     (("gold.mrg", "test.mrg", "-m", "goodman", "--on-mismatch", "evalb"), 2, "parseval only, not with goodman"),
@@ -273,6 +294,16 @@ def test_bad_input(files: Path, arguments: tuple[str, ...], code: int, message: 
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["refusals.jsonl", "answers.txt"])
+def test_a_file_of_bad_answers_is_scored(files: Path, name: str) -> None:
+    done = call(files, "score", "gold.mrg", name, "--format", "json")
+    assert done.returncode == 4
+    result = Result.from_json(done.stdout)
+    assert result.parsed == 0
+    assert result.evalb is not None
+    assert not result.evalb.counts_also  # an answer that is no tree has no bracket without a label either
 
 
 class TestPresets:
@@ -349,7 +380,7 @@ class TestChecks:
         done = run(files, "score", "gold.mrg", "test.mrg", "--fail-under", "f1=0.94")
         assert done.returncode == 1
         assert re.search(r"^f1 +93.33$", done.stdout, re.MULTILINE)
-        assert done.stderr == "treegauge: test: f1 is 0.933333, not 0.94 or more\n"
+        assert done.stderr == "treegauge: test: f1 is 0.933333, below the required 0.94\n"
 
     def test_of_one_metric_only(self, files: Path) -> None:
         both = ("-m", "parseval", "-m", "frames", "--fail-under")
@@ -359,7 +390,7 @@ class TestChecks:
     def test_missing_sentences_are_named_beside_a_failed_check(self, files: Path) -> None:
         done = call(files, "score", "gold.mrg", "short.mrg", "--fail-under", "f1=0.99")
         assert done.returncode == 1
-        assert "1 missing, 0 extra" in done.stderr
+        assert "1 gold sentence has no parse" in done.stderr
 
     def test_of_a_crossing_less_is_better(self, files: Path) -> None:
         wrong = call(files, "score", "gold.mrg", "test.mrg", "--fail-under", "average_crossing=1")
@@ -371,7 +402,7 @@ class TestChecks:
         (files / "right.mrg").write_text("(S (N a) (A (N b) (N c)))")
         failed = call(files, "score", "left.mrg", "right.mrg", "--fail-over", "average_crossing=0.5")
         assert failed.returncode == 1
-        assert "or less" in failed.stderr
+        assert "average_crossing is 1, above the allowed 0.5" in failed.stderr
 
 
 def test_breakdowns_examples_and_baselines(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

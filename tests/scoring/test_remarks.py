@@ -56,9 +56,16 @@ WRONG: dict[str, tuple[Callable[[Trees], Any], str]] = {
     ),
     "root": (lambda trees: [Tree("R00T", [tree]) for tree in trees], "103 of 103 parses have the root R00T"),
     "small words": (lambda trees: [lowered(tree) for tree in trees], 'give match_words="case"'),
-    "shifted": (lambda trees: trees[1:] + trees[:1], "gold and test do not fit: 1 missing, 1 extra"),
-    "reversed": (lambda trees: trees[::-1], "gold and test do not fit: 102 missing, 102 extra"),
-    "unreadable": (lambda trees: ["(S (NP"] * 80 + list(map(str, trees[80:])), "80 trees could not be read"),
+    "shifted": (
+        lambda trees: trees[1:] + trees[:1],
+        "gold and test do not match: 1 gold sentence has no parse, 1 parse has no gold sentence",
+    ),
+    "reversed": (
+        lambda trees: trees[::-1],
+        "gold and test do not match: 102 gold sentences have no parse, 102 parses have no gold sentence",
+    ),
+    "unreadable": (lambda trees: ["(S (NP"] * 80 + list(map(str, trees[80:])), "80 trees could not be read; "),
+    "empty, too": (lambda trees: ["(S (NP"] * 3 + [""] * 100, "3 trees could not be read, and 100 are empty; "),
 }
 
 

@@ -250,3 +250,56 @@ def test_breakdowns_of_blocks_add(tmp_path: Path) -> None:
         assert split.breakdowns[name].table.rows == whole.breakdowns[name].table.rows
         for key in whole.breakdowns[name].keys:
             assert split.breakdowns[name].examples(key) == whole.breakdowns[name].examples(key)
+
+
+@pytest.mark.filterwarnings("ignore::treegauge.TreegaugeWarning")
+@pytest.mark.parametrize(
+    ("metric", "on_mismatch", "parsed"),
+    [
+        *(("parseval", "align", 1), ("parseval", "skip", 1), ("parseval", "evalb", 1), ("parseval", "edit", 2)),
+        *(("goodman", "align", 1), ("goodman", "skip", 1), ("leaf-ancestor", "edit", 2)),
+    ],
+)
+def test_a_sentence_is_parsed_if_it_has_a_readable_tree_over_its_words(metric: str, on_mismatch: str, parsed: int) -> None:
+    gold = ["(S (NP (NN rain)) (VP (V fell)))"] * 5
+    test = [gold[0], "I cannot.", "", gold[0].replace("rain", "snow"), None]
+    result = treegauge.score(gold, test, metric, on_mismatch=on_mismatch)
+    assert result.parsed == parsed / 5
+    assert result.counts.get("parsed", parsed) == parsed
+    assert Result.from_json(result.to_json()).parsed == result.parsed
+
+
+GOLD_FIRST = "This is in the gold trees, which must all be readable: gold comes first, then the parses."
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([GOLD[0], "I cannot.", GOLD[2]], "string 2 is not bracketed text: 'I cannot.'"),
+        ([GOLD[0], GOLD[1][:-1], GOLD[2]], "<strings>:2:1: opening bracket that is never closed"),
+        ([GOLD[0], GOLD[1][:-1], None], "item 2 of the list:1:1: opening bracket that is never closed"),
+        ([GOLD[0], None, GOLD[2]], "item 2 of the list: expected a Tree"),
+    ],
+)
+def test_gold_and_answers_exchanged(answers: list[str | None], said: str) -> None:
+    with pytest.raises((treegauge.UsageError, treegauge.BracketError)) as refusal:
+        treegauge.score(answers, GOLD)
+    assert said in str(refusal.value)
+    assert GOLD_FIRST in str(refusal.value)
+
+
+def test_only_the_values_of_on_error_that_score_takes_are_listed() -> None:
+    with pytest.raises(treegauge.UnknownName, match=r"valid: parse-fails, repair, stop$"):
+        treegauge.score(GOLD, TEST, on_error="fix")
+
+
+def test_answers_are_one_system_of_compare() -> None:
+    with pytest.raises(treegauge.UsageError, match="systems are given by name"):
+        treegauge.compare(GOLD, [GOLD[0], "I cannot.", None])
+
+
+def test_python_can_suggest_a_rate_or_a_function_of_another_spelling() -> None:
+    for thing, name in ((treegauge.score(GOLD, TEST), "F1"), (treegauge, "evaluate")):
+        with pytest.raises(AttributeError) as error:
+            getattr(thing, name)
+        assert (error.value.name, error.value.obj) == (name, thing)

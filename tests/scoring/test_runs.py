@@ -114,3 +114,10 @@ def test_a_run_is_not_overwritten(folder: Path, capsys: pytest.CaptureFixture[st
         assert "would be overwritten" in printed(capsys, "score", "gold.mrg", given, "-o", "a-2.mrg", code=2)
     assert "missing.mrg" in printed(capsys, "score", "gold.mrg", "A=a-1.mrg,missing.mrg", code=3)
     assert "nothing matches" in printed(capsys, "score", "gold.mrg", "A=runs:z-*.mrg", code=3)
+
+
+def test_evalb_has_one_line_for_all_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a-1.mrg").write_text("\n".join(["()", "()", *GOLD[2:]]) + "\n")
+    shown = printed(capsys, "score", "gold.mrg", "A=runs:a-*.mrg")
+    assert re.findall(".*EVALB.*", shown) == ["A: EVALB with collins.prm would drop 2, 0, 0 of the 4 sentences, run by run."]
+    assert "EVALB" not in printed(capsys, "score", "gold.mrg", "A=a-2.mrg,a-3.mrg")

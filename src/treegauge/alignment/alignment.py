@@ -440,7 +440,8 @@ class _Aligner:
         if (problem := self._problems.get(sentence)) is not None and not problem.repairs:
             what, cause = f"{problem.reason}; no matching gold sentence", "unrepaired" if problem.may_repair else ""
             return Note(-1, "broken", problem.place, what, LEFT_OUT, cause)
-        what = f"no gold sentence for the test sentence {_excerpt(self.test, sentence)!r}"
+        text = _excerpt(self.test, sentence)
+        what = f"no gold sentence for the test sentence {text!r}" if text else "no gold sentence for an empty parse"
         return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
 
 

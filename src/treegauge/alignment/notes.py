@@ -37,7 +37,8 @@ LEFT_OUT = "it is left out"
 class Note(NamedTuple):
     """A note on a sentence: its place, the kind of note, what was found, and the consequence for the score.
 
-    * ``sentence``: the number of the gold sentence, from 0; -1 for a test sentence without a gold sentence.
+    * ``sentence``: the number of the gold sentence, from 0, as everywhere in Python (files, places and JSON count from 1); -1 for a
+      test sentence without a gold sentence.
     * ``kind``: ``characters`` (its tokens were aligned by characters), ``text-differs``, ``edited`` (its words differ and were
       aligned by edit distance), ``no-parse``, ``missing``, ``extra``, ``broken`` (a test tree that cannot be read), ``repaired``,
       ``evalb`` (a message of EVALB), ``punctuation`` (of another treebank), ``misfit``, or one of :data:`REMARKS`.
@@ -189,6 +190,8 @@ REMARKS = ("all-words", "all-tags", "labels", "root", "exchanged")
 
 _DIFFERS = ("text-differs", "edited")
 UNPARSED = ("no-parse", "broken", "missing")
+NOT_PARSED = (*UNPARSED, "text-differs", "evalb")
+"""The kinds of note on gold sentences that have no readable tree over their words."""
 _FEW = 2
 _MANY = 0.05
 _LEAST_PHRASES = 5
@@ -199,8 +202,8 @@ _EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) are 
 
 @dataclass
 class LabelUse:
-    """The numbers of tags, of phrase labels, and of roots with the label of their only child (empty: there are several children,
-    or none), in some trees; and the number of words."""
+    """The numbers of tags, of labels of phrases with words, and of roots with the label of their only child (empty: there are
+    several children, or none), in some trees; and the number of words."""
 
     tags: Counter[str] = field(default_factory=Counter[str])
     phrases: Counter[str] = field(default_factory=Counter[str])
@@ -215,7 +218,7 @@ class LabelUse:
     def add(self, labels: Sequence[str], trees: Columns | Treebank, node_offset: Int64) -> None:
         """Add the trees of a block, whose labels have these names; a tag is a node over its one word."""
         tags = np.bincount(trees.tag + 1, minlength=len(labels) + 1)[1:]
-        phrases = np.bincount(trees.label, minlength=len(labels)) - tags
+        phrases = np.bincount(trees.label[trees.start < trees.end], minlength=len(labels)) - tags
         for known, counts in ((self.tags, tags), (self.phrases, phrases)):
             for number in np.flatnonzero(counts).tolist():
                 known[labels[number]] += int(counts[number])
@@ -264,15 +267,20 @@ def notes_with_remarks(pair: Pair, gold: Treebank, test: Treebank) -> tuple[Note
 
 
 def misfits(notes: Sequence[Note]) -> list[Note]:
-    """Notes on how many trees cannot be read, and how many sentences are missing or too many."""
+    """Notes on how many trees cannot be read, beside how many empty ones, and how many sentences are missing or too many."""
     broken = [note for note in notes if note.kind == "broken"]
-    missing, extra = (sum(note.kind == kind for note in notes) for kind in ("missing", "extra"))
+    empty, missing, extra = (sum(note.kind == kind for note in notes) for kind in ("no-parse", "missing", "extra"))
     found: list[Note] = []
     if broken:
         cause = "unrepaired" if any(note.cause for note in broken) else ""
-        found.append(Note(-1, "misfit", "", f"{number_of(len(broken), 'tree')} could not be read", "", cause))
+        others = f", and {empty:,} {'is' if empty == 1 else 'are'} empty" if empty else ""
+        found.append(Note(-1, "misfit", "", f"{number_of(len(broken), 'tree')} could not be read{others}", "", cause))
     if missing or extra:
-        found.append(Note(-1, "misfit", "", f"gold and test do not fit: {missing} missing, {extra} extra"))
+        without = f"{number_of(missing, 'gold sentence')} {'has' if missing == 1 else 'have'} no parse"
+        further = f"{number_of(extra, 'parse')} {'has' if extra == 1 else 'have'} no gold sentence"
+        what = ", ".join([*[without] * (missing > 0), *[further] * (extra > 0)])
+        cause = "unpaired" if any(note.sentence < 0 for note in broken) else ""
+        found.append(Note(-1, "misfit", "", f"gold and test do not match: {what}", "", cause))
     return found
 
 
@@ -285,7 +293,7 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     parsed = n_gold - sum(note.kind in UNPARSED and note.sentence >= 0 for note in notes)
     if not differing:
         return []
-    said = f"the words differ in {len(differing):,} of {number_of(parsed, 'parsed sentence')}"
+    said = f"the words differ in {len(differing):,} of {number_of(parsed, 'parse')}"
     causes = Counter(note.cause for note in differing if note.cause)
     hidden, traces = causes.pop("tags", 0), causes.pop("traces", 0)
     if 2 * traces > len(differing):
@@ -412,9 +420,11 @@ _ADVICE = {
     ("labels", "case"): "they differ in capital and small letters: write both alike",
     ("labels", "features"): "they differ in what follows the category: cut it off (normalisation steps features, functions), or "
     "choose a preset that does",
-    ("labels", ""): "are they trees of one treebank's style? Unlabelled rates do not compare labels",
+    ("labels", ""): "do gold and parses use the same labels? The unlabelled rates are unaffected",
     ("root", ""): "take it off by the normalisation step root, or choose a preset that deletes it",
     ("exchanged", ""): "are gold and test exchanged?",
     ("misfit", "unrepaired"): 'on_error="repair" reads those that can be repaired',
+    ("misfit", "unpaired"): "a tree that cannot be read has no words to pair it by: give a parse for each gold sentence, in order, "
+    "an empty one (null in JSON lines) where there is none",
 }
 """Advice, by the kind of a remark and its cause."""

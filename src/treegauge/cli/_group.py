@@ -30,7 +30,10 @@ from treegauge.cli import COMMANDS, SECTIONS
 from treegauge.errors import FileNote, TreegaugeError, UnknownName, UsageError
 from treegauge.tables import british, number_of
 
-SHARED = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary", "engine")
+SHARED = (
+    *("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary"),
+    *("field", "engine"),
+)
 """Options that are the same in many commands, and that ``--help`` does not explain."""
 
 _ALL = "treegauge.every-option"
@@ -210,6 +213,8 @@ class Command(click.Command):
             _refuse_nan(ctx)
             return rest
         except click.NoSuchOption as error:
+            import difflib
+
             from treegauge.cli._words import option_meant
 
             options = [option for option in self.params if isinstance(option, click.Option) and not option.hidden]
@@ -217,8 +222,14 @@ class Command(click.Command):
             formats = [name for option in options if option.name == "form" for name in getattr(option.type, "choices", ())]
             if meant := option_meant(error.option_name, known, formats):
                 raise UsageError(f"unknown option {error.option_name}: write {meant}") from None
-            nearest = [flag for flag in error.possibilities or () if flag in known]
+            nearest = difflib.get_close_matches(error.option_name, known, n=1)
             raise click.NoSuchOption(error.option_name, possibilities=nearest, ctx=ctx) from None
+        except click.BadParameter as error:
+            from treegauge.cli._words import value_meant
+
+            if isinstance(error.param, click.Option) and isinstance(error.param.type, click.Choice):
+                error.message += value_meant(error.message, error.param.type.choices)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         protect_inputs()
@@ -317,7 +328,7 @@ class LazyGroup(click.Group):
         if args[:1] == ["merge"]:
             raise UsageError(NO_SHARDS)
         if args and not _known_name(args[0]) and not args[0].startswith("-"):
-            raise unknown_command(args[0], COMMANDS)
+            raise unknown_command(args[0], COMMANDS, args)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -342,11 +353,12 @@ All commands:        treegauge help --all
 Options of one:      treegauge score --help"""
 
 
-def unknown_command(word: str, known: Iterable[str]) -> UnknownName:
-    """The error for a word that is no command: it says what to type instead, as far as that is known."""
+def unknown_command(word: str, known: Iterable[str], args: Sequence[str] = ()) -> UnknownName:
+    """The error for a word that is no command: it says what to type instead, as far as that is known; of files, their score."""
     from treegauge.cli._words import command_meant
 
-    meant = command_meant(word)
+    is_score = len(args) > 1 and os.path.isfile(word)
+    meant = f"treegauge score {shlex.join(args)}" if is_score else command_meant(word)
     return UnknownName("command", word, known, hint=f"type: {meant}" if meant else "")
 
 

@@ -52,6 +52,7 @@ def reading_options(command: Function) -> Function:
         features: bool | None,
         attach_punctuation: bool,
         secondary: bool,
+        field: str,
         style: str,
         **others: Any,
     ) -> Any:
@@ -59,7 +60,7 @@ def reading_options(command: Function) -> Function:
             if "=" in part and all(ReadOptions(encoding=part).encoding_of(name) == AUTO for name in input_files()):
                 warnings.warn(FileNote(f"--encoding {part}", "no effect: no file has such a name"), stacklevel=2)
         reading = (format_in, ",".join(encoding) or AUTO, lines, comment, functions, bool(features), attach_punctuation)
-        return command(*args, options=ReadOptions(*reading, secondary=secondary, treebank=style), **others)
+        return command(*args, options=ReadOptions(*reading, field=field, secondary=secondary, treebank=style), **others)
 
     for add in reversed(_READING):
         with_options = add(with_options)
@@ -67,11 +68,11 @@ def reading_options(command: Function) -> Function:
 
 
 def reading_both_options(command: Function) -> Function:
-    """Add the options for reading a treebank and test trees: :func:`reading_options`, ``--on-error`` and ``--field``."""
+    """Add the options for reading a treebank and test trees: :func:`reading_options` and ``--on-error``."""
 
     @functools.wraps(command)
-    def with_options(*args: Any, options: ReadOptions, on_error: str, field: str, **others: Any) -> Any:
-        return command(*args, options=replace(options, on_error=on_error, field=field), **others)
+    def with_options(*args: Any, options: ReadOptions, on_error: str, **others: Any) -> Any:
+        return command(*args, options=replace(options, on_error=on_error), **others)
 
     choice = click.option(
         "--on-error",
@@ -82,8 +83,7 @@ def reading_both_options(command: Function) -> Function:
         help="If a test tree cannot be read: parse-fails (count it as a sentence without a parse), stop, or repair (as far as "
         "possible).",
     )
-    field = click.option("--field", default="", metavar="NAME", help="Test files are JSON lines with the tree in this field.")
-    return reading_options(choice(field(with_options)))
+    return reading_options(choice(with_options))
 
 
 _ON_ERROR = {"stop": "stop", "skip": "skip", "repair": "close"}
@@ -387,6 +387,12 @@ _READING = (
         "--secondary",
         is_flag=True,
         help="Export, TIGER-XML and Alpino XML: keep secondary edges, which are further parents, as in NP##sec=SB:1##.",
+    ),
+    click.option(
+        "--field",
+        default="",
+        metavar="NAME",
+        help="JSON lines: the field with the tree, as in parse or choices.0.text; beside gold trees, of the test files.",
     ),
 )
 

@@ -31,13 +31,13 @@ def gold_and_tests(gold: str, systems: Mapping[str, str], options: ReadOptions) 
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from treegauge.io import read
+    from treegauge.io.reading import may_hold_trees, read
 
     paths = [gold, *systems.values()]
     with ThreadPoolExecutor(2) as pool:
         banks = list(pool.map(read, paths, [options.of_gold, *[options] * len(systems)]))
     for number, (path, bank) in enumerate(zip(paths, banks, strict=True)):
-        if not len(bank):
+        if not len(bank) or (not bank.n_tokens and bank.problems() and not may_hold_trees(path, options)):
             side = "test" if number else "gold"
             raise InputError(f"no trees in the {side} file", path=path, advice="Nothing was compared.")
     gold_bank, *others = banks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection
 
 _MEANT = {
@@ -55,6 +56,17 @@ def command_meant(word: str) -> str:
     """
     line = _COMMANDS.get(word.lower().replace("_", "-").replace("ize", "ise"), "")
     return f"treegauge {line}" if line else ""
+
+
+def value_meant(message: str, choices: Collection[str]) -> str:
+    """The end of click's message on a value that an option does not have: the one that is meant, if that is plain.
+
+    >>> value_meant("'tex' is not one of 'table', 'latex'.", ["table", "latex"]), value_meant("'x' is not one of 'y'.", ["y"])
+    (" Did you mean 'latex'?", '')
+    """
+    given = message.split("'")[1].lower() if message.startswith("'") else ""
+    meant = [_FORMATS.get(given, ""), *difflib.get_close_matches(given, choices, n=1)]
+    return next((f" Did you mean {each!r}?" for each in meant if each in choices), "")
 
 
 def option_meant(flag: str, known: Collection[str], formats: Collection[str]) -> str:

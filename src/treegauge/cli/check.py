@@ -35,7 +35,7 @@ _TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "pat
 @click.command(
     cls=Command,
     seldom=(
-        *("keep", "with_emr", "rule", "across_gold", "replace", "parser_labels", "revoke", "audit", "seed", "field"),
+        *("keep", "with_emr", "rule", "across_gold", "replace", "parser_labels", "revoke", "audit", "seed"),
         *("host", "port", "allow_remote", "names", "certificate", "key", "base", "new_links", "open_"),
     ),
 )

@@ -30,7 +30,7 @@ from treegauge.scoring.result import Result
 from treegauge.tables import Table, plain, render, whole_number
 
 
-@click.command(cls=Command, seldom=("field", "figure_format"))
+@click.command(cls=Command, seldom=("figure_format",))
 @click.argument("gold", type=INPUT)
 @click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST...")
 @click.option("--matching", type=click.Choice(MATCHINGS), default="edges", show_default=True,

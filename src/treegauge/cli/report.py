@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Command,
-    seldom=("rounds", "seed", "level", "grammar", "field"),
+    seldom=("rounds", "seed", "level", "grammar"),
     epilog="""\b
 Examples:
   treegauge report gold.mrg parser.mrg

@@ -62,7 +62,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
     cls=Command,
     seldom=(
         *("structure", "digits", "percent", "published", "grammar", "show_preset", "by_length"),
-        *("seed", "rounds", "fail_over", "field"),
+        *("seed", "rounds", "fail_over"),
     ),
 )
 @click.argument("gold", required=False, type=INPUT)
@@ -160,7 +160,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         click.echo(_preset_description(chosen["show_preset"] or chosen["preset"] or "default"), nl=False)
         return
     if gold is None or not tests:
-        raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
+        raise click.UsageError("score needs gold and at least one file of parses: treegauge score GOLD TEST")
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
     from treegauge.cli._options import progress
@@ -194,7 +194,7 @@ def _finish(
     chosen: dict[str, Any],
 ) -> None:
     """Print and save the results; raise an error if a limit is missed, or if sentences are missing or cannot be read."""
-    from treegauge.reports.scores import failed_limits, misfits, note_lines
+    from treegauge.reports.scores import PARSED, failed_limits, misfits, note_lines
 
     if chosen["confidence"] is not None:
         results = _with_confidence(results, chosen)
@@ -207,9 +207,13 @@ def _finish(
     if chosen["grammar"]:
         _print_parse_base(chosen["grammar"], gold, options, chosen["form"])
     sys.stdout.flush()
-    for line in () if chosen["quiet"] else note_lines(results):
+    for line in () if chosen["quiet"] else note_lines(results, "; --format json lists them"):
         click.echo(as_typed(line), err=True)
-    lines = misfits(results, listed=not chosen["quiet"], checks=checks)
+    lines = misfits(results, listed=not chosen["quiet"])
+    if any(check.rate == PARSED for check in checks):
+        for line in lines:
+            _say(as_typed(f"treegauge: {line}"), chosen)
+        lines = []
     if failed:
         raise CheckFailed("\n".join([*lines, *failed]))
     if lines:

@@ -92,6 +92,16 @@ def treebank_of_texts(
     return join_parts([] if part is None else [with_problems(part, {**mended.problems, **problems})], names)
 
 
+def text_errors(texts: Sequence[str], path: str, options: ReadOptions, line: int = 1) -> Iterator[tuple[int, InputError]]:
+    """The first error of each text that is not the bracketed text of a sentence, with the number of the text."""
+    from treegauge.io.diagnosis import first_error
+
+    for number, text in enumerate(texts):
+        plain = read_escapes(" ".join(text.splitlines()).encode("utf-8"), lines=True)
+        if error := first_error(plain, path, TextPosition(line + number, 0), options):
+            yield number, error
+
+
 def read_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All complete trees of a text, in blocks, and all its errors; after the first error the careful scanner takes over."""
     reader = _Reader(text, options, Names())

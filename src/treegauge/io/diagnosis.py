@@ -20,6 +20,7 @@ from treegauge.io.sources import ReadOptions, TextPosition, is_comment
 _TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"
 _BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 _BALANCE = "Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
+OUTSIDE = "text outside brackets"
 _OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); comment=... leaves comment lines out."
 _LINES = "Each line was declared to be one sentence: leave out lines=True for trees over several lines."
 _SHOWN_BYTES = 400
@@ -118,7 +119,7 @@ class Scanner:
                     at = match.end() - _length_with(token, surplus)
                     yield from self._outside(line, base, at, match.end(), "closing bracket without an opening one", _BALANCE)
             elif not self.depth:
-                yield from self._outside(line, base, at, match.end(), "text outside brackets", _OUTSIDE)
+                yield from self._outside(line, base, at, match.end(), OUTSIDE, _OUTSIDE)
         if self.options.lines and self.depth:
             place, text, at = self._tree_place
             yield error_at(BracketError, "the tree does not end on its line", self.path, place, text, at, _LINES)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from treegauge.errors import FormatError, InputError
-from treegauge.io.bracketed import treebank_of_texts
+from treegauge.io.bracketed import text_errors, treebank_of_texts
 from treegauge.io.discbracket import first_carries_places, place_words_in_block
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Problem, Treebank
@@ -24,73 +24,79 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
     field = options.field or DEFAULT_FIELD
     texts: list[str] = []
     problems: dict[int, Problem] = {}
+    errors: dict[int, InputError] = {}
     first, has_field = 1, False
     without: FormatError | None = None  # the error of the first line without the field
     has_places: bool | None = None  # whether the trees are discbracket; known once a tree with words was read
 
     def trees() -> Iterator[Treebank | InputError]:
         nonlocal has_places
-        bank = treebank_of_texts(texts, text.name, options, problems, first)
+        try:
+            bank = treebank_of_texts(texts, text.name, options, problems, first)
+        except InputError:
+            errors.update(text_errors(texts, text.name, options, first))
+            bank = treebank_of_texts(["" if n in errors else each for n, each in enumerate(texts)], text.name, options, line=first)
+        yield from (errors[number] for number in sorted(errors))
+        bank = bank.take([number for number in range(len(texts)) if number not in errors]) if errors else bank
         has_places = first_carries_places(bank) if has_places is None else has_places
         yield from place_words_in_block(bank, options) if has_places else (bank,)
 
     for number, line in enumerate(text.lines(), start=1):
+        record: Any = None
         try:
-            texts.append(_text_of(line, field, text.name, number))
-            has_field = has_field or bool(line.strip())
-        except FormatError as error:
-            if options.on_error == "stop":
-                yield error
-                return
-            without = without or (error if isinstance(error, _NoField) else None)
-            has_field = has_field or isinstance(error, _NoText)
+            record = _record(line, text.name, number)
+            value = None if record is None else _value(record, field)
+            has_field = has_field or record is not None
+            texts.append(_text_of(value, field, text.name, number))
+        except (FormatError, LookupError) as found:
+            error = found if isinstance(found, FormatError) else _no_field(record, field, text.name, number)
+            without = without or (None if error is found else error)
             kept = text.original(line) if options.keeps_text else b""
-            problems[len(texts)] = Problem(error.place, error.problem, error.advice, text=kept)
+            if options.on_error == "stop":
+                errors[len(texts)] = error
+            else:
+                problems[len(texts)] = Problem(error.place, error.problem, error.advice, text=kept)
             texts.append("")
         if len(texts) == _BLOCK_LINES:
             if without is not None and not has_field:
                 break
             yield from trees()
-            texts, problems, first = [], {}, number + 1
+            texts, problems, errors, first = [], {}, {}, number + 1
     if without is not None and not has_field:
         yield without
     elif texts:
         yield from trees()
 
 
-class _NoField(FormatError):
-    """A record without the field."""
-
-
-class _NoText(FormatError):
-    """A record whose field holds something else than text."""
-
-
-def _text_of(line: bytes, field: str, path: str, number: int) -> str:
-    """The text of the tree in the field of a line; empty for a blank line and for null."""
+def _record(line: bytes, path: str, number: int) -> dict[str, Any] | None:
+    """The JSON object of a line; None for a blank one."""
     if not line.strip():
-        return ""
+        return None
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", path=path, line=number) from None
     if not isinstance(record, dict):
         raise FormatError("not a JSON object", path=path, line=number)
-    fields = cast("dict[str, Any]", record)
-    try:
-        value = _value(fields, field)
-    except LookupError:
-        names = dict(_fields(fields))
-        trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
-        listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
-        advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
-        raise _NoField(f"no field {field!r}; there are: {listed or 'none'}", path=path, line=number, advice=advice) from None
+    return cast("dict[str, Any]", record)
+
+
+def _no_field(record: Any, field: str, path: str, number: int) -> FormatError:
+    names = dict(_fields(record))
+    trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
+    listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
+    advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
+    return FormatError(f"no field {field!r}; there are: {listed or 'none'}", path=path, line=number, advice=advice)
+
+
+def _text_of(value: Any, field: str, path: str, number: int) -> str:
+    """The text of a tree in a field; empty for null."""
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _NoText(f"the field {field!r} is not text", path=path, line=number)
+        raise FormatError(f"the field {field!r} is not text", path=path, line=number)
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise _NoText(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
+        raise FormatError(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
     return value
 
 

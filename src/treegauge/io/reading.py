@@ -10,10 +10,10 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from treegauge.errors import InputError, TreegaugeError, UsageError, checked
-from treegauge.io.bracketed import bracketed_parts, small_files_part, treebank_of_texts
-from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts, read_escapes
+from treegauge.io.bracketed import bracketed_parts, small_files_part, text_errors, treebank_of_texts
+from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
-from treegauge.io.sources import LeftOut, ReadKeywords, ReadOptions, Source, Text, TextPosition, find_sources
+from treegauge.io.sources import LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources
 from treegauge.presets.treebanks import TreebankStyle
 from treegauge.trees.notation import from_nltk, from_other, is_nltk_tree, is_other_tree
 from treegauge.trees.tree import Tree
@@ -71,6 +71,19 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
         items = cast("list[object]", value)
         return any(holds_gaps(item, options) for item in items if not isinstance(item, str))
     return False
+
+
+def may_hold_trees(path: str, options: ReadOptions) -> bool:
+    """Whether a tree, or an answer that may hold one, begins early in a file; plain text and binary files hold none.
+
+    Standard input, which cannot be read again, may hold some.
+    """
+    from treegauge.io.repairs import answer_starts
+
+    if path == "-" or not os.path.isfile(path):
+        return True
+    text = Text(Source(path), options)
+    return detect_format(text, options).name != "bracketed" or (b"\0" not in text.head and bool(answer_starts(text.head)))
 
 
 def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
@@ -167,13 +180,11 @@ def _not_bracketed(texts: list[str]) -> UsageError:
 
 def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
     """Raise the problem of the first string that is not a tree; reading the whole list reports them in the order of its checks."""
-    from treegauge.io.diagnosis import first_error
-
     for number, text in enumerate(texts, start=1):
         if text.strip() and not _is_bracketed(text):
             raise _not_bracketed(texts)
-        line = _utf8(" ".join(text.splitlines()), f"string {number}")
-        if error := first_error(read_escapes(line, lines=True), "<strings>", TextPosition(number, 0), _string_options(options)):
+        _utf8(text, f"string {number}")
+        for _, error in text_errors([text], "<strings>", _string_options(options), number):
             raise error from None
 
 
@@ -227,7 +238,12 @@ def _as_tree(value: Any, place: str = "item 1 of the list") -> Tree:
     if is_other_tree(value):
         return from_other(value)
     if isinstance(value, str) or _is_tree(value):
-        return Tree.parse(str(value))
+        try:
+            return Tree.parse(str(value))
+        except InputError as error:
+            error.path = place
+            error.rephrase(str)
+            raise
     raise _wrong_type(value, place)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.io.bracketed_columns import escape_everywhere, find_events, read_escapes
-from treegauge.io.diagnosis import bad_bytes, first_error
+from treegauge.io.diagnosis import OUTSIDE, bad_bytes, first_error
 from treegauge.io.sources import ReadOptions, TextPosition, is_comment
 from treegauge.trees.treebank import Problem
 
@@ -309,16 +309,24 @@ def _mend_piece(text: bytes, path: str, place: TextPosition, options: ReadOption
     """A readable tree in place of a broken piece of text, on as many lines, and the problem with the piece."""
     error = first_error(text + follows, path, place, options)
     assert error is not None, "a piece of text is called broken but is not"
+    reason = error.problem + (_kind_of_text(text) if error.problem == OUTSIDE else "")
     newlines = text.count(b"\n")
     if (repaired := _repaired(text, options)) is not None:
         before = text[: repaired.start].count(b"\n")
         tree = b"\n" * before + repaired.tree.replace(b"\n", b" ") + b"\n" * (newlines - before)
-        return tree, Problem(error.place, error.problem, "", repaired.repairs)
+        return tree, Problem(error.place, reason, "", repaired.repairs)
     blanks = len(text) - len(text.lstrip())
     before = text[:blanks].count(b"\n")
     kept = text.strip() if options.keeps_text else b""
-    problem = Problem(error.place, error.problem, error.advice, may_repair=options.on_error != "repair", text=kept)
+    problem = Problem(error.place, reason, error.advice, may_repair=options.on_error != "repair", text=kept)
     return b"\n" * before + b"()" + b"\n" * (newlines - before), problem
+
+
+def _kind_of_text(text: bytes) -> str:
+    """What the text outside brackets is, in brackets, as far as that is plain."""
+    if _FENCE.search(text):
+        return " (a code fence)"
+    return "" if b"(" in text else " (square brackets)" if b"[" in text else " (no bracket at all)"
 
 
 def _repaired(text: bytes, options: ReadOptions) -> RepairedTree | None:

@@ -103,6 +103,8 @@ class XmlHandler(ABC):
 
 def graph_treebanks(text: Text, handler: XmlHandler, element: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """The trees of a file's sentences, in blocks, and its errors; or a sentence without a parse for each broken ``element``."""
+    if re.search(rb"(?i)<(!doctype\s+)?html\b", text.head[:1000]):
+        raise FormatError("this is HTML, not a treebank", path=text.name)
     if options.on_error == "stop":
         return treebanks_of(found_in(text, handler), text, options)
     sentences = found_by_sentence(text, handler, element)

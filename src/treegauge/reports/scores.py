@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treegauge.alignment.notes import REMARKS, UNPARSED, Note, misfits as misfit_notes, with_advice
-from treegauge.errors import UsageError
+from treegauge.alignment.notes import REMARKS, Note, misfits as misfit_notes, with_advice
+from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.result import EVERY_RATE, RateLayout, Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
 from treegauge.tables import Cell, Table, british, render
@@ -49,12 +49,12 @@ _COUNTED = {
 }
 
 
-def note_lines(results: Sequence[Result]) -> Iterator[str]:
-    """A line for each of the first notes of every kind, and the number of further ones."""
-    yield from listed_notes({result.label: result.notes for result in one_of_each_system(results)})
+def note_lines(results: Sequence[Result], hint: str = "") -> Iterator[str]:
+    """A line for each of the first notes of every kind, and the number of further ones, with a hint on how to see them."""
+    yield from listed_notes({result.label: result.notes for result in one_of_each_system(results)}, hint)
 
 
-def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
+def listed_notes(notes: Mapping[str, Sequence[Note]], hint: str = "") -> Iterator[str]:
     """The lines of :func:`note_lines`, from the notes on each system."""
     for system, every in notes.items():
         who = f"{system}: " if len(notes) > 1 else ""
@@ -66,22 +66,19 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
             shown = of_kind if len(of_kind) <= most + 1 else of_kind[:most]
             yield from (f"{who}{note.text}" for note in shown)
             if len(of_kind) > len(shown):
-                yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all)"
+                yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all{hint})"
         recut = sum(note.kind == "characters" for note in every)
         if recut:
             yield f"{who}sentences with the same text but different tokenisation, aligned by characters: {recut}"
         yield from (f"{who}warning: {with_advice(remark)}" for remark in remarks)
 
 
-def misfits(results: Sequence[Result], *, listed: bool = True, checks: Sequence[RateLimit] = ()) -> list[str]:
+def misfits(results: Sequence[Result], *, listed: bool = True) -> list[str]:
     """A line for each system with missing or extra sentences, or with trees that cannot be read.
 
-    The lines refer to :func:`note_lines` as printed above them if these are ``listed``. Trees that cannot be read or are missing
-    are left to a limit of :data:`PARSED`, if that is among the ``checks``.
+    The lines refer to :func:`note_lines` as printed above them if these are ``listed``.
     """
-    judged = ("broken", "missing") if any(check.rate == PARSED for check in checks) else ()
-    notes = {result.label: [note for note in result.notes if note.kind not in judged] for result in one_of_each_system(results)}
-    return misfits_in(notes, listed=listed)
+    return misfits_in({result.label: result.notes for result in one_of_each_system(results)}, listed=listed)
 
 
 def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> list[str]:
@@ -119,22 +116,15 @@ def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
     check = RateLimit(rate, limit, is_most)
     most = math.inf if rate.rpartition(".")[2].startswith("average_") else 1
     if not equals or not 0 <= limit <= most:
+        if 1 < limit <= 100:
+            raise UsageError(f'{check.option}="{text}": values are fractions between 0 and 1; write {rate}={limit / 100:g}')
         example = "average_crossing=1" if is_most else "f1=0.90"
         raise UsageError(f'{check.option}="{text}": write a rate and a fraction of 1, or a limit of an average, as in {example}')
     return check
 
 
 PARSED = "parsed"
-"""The share of the gold sentences that have a parse that can be read: a limit can be set to it as to a rate."""
-
-
-def _limited_rate(result: Result, name: str) -> float:
-    """A rate of a result, or the share of :data:`PARSED`."""
-    if name != PARSED:
-        return result.rates[name]
-    sentences = result.total.sentences + result.skipped
-    unparsed = {note.sentence for note in result.notes if note.kind in UNPARSED and note.sentence >= 0}
-    return (sentences - len(unparsed)) / sentences if sentences else math.nan
+"""The name of :attr:`Result.parsed`: a limit can be set to it as to a rate, and then judges missing and unreadable parses alone."""
 
 
 def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> list[str]:
@@ -151,17 +141,17 @@ def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> lis
         else:
             found = [result for result in results if name in result.rates and metric in ("", result.metric)]
         if not found:
-            known = sorted({PARSED, *(rate for result in results for rate in result.rates)})
-            raise UsageError(f'{check.option}="{asked}={limit:g}": there is no rate {asked!r}; there are: {", ".join(known)}')
+            known = {PARSED, *(rate for result in results for rate in result.rates)}
+            raise UnknownName("rate", asked, known)
         runs: dict[tuple[str, str], list[Result]] = {}
         for result in found:
             _refuse_wrong_direction(check, name, result)
             runs.setdefault((result.system, result.metric), []).append(result)
         for (system, _), of_system in runs.items():
-            rate = math.fsum(_limited_rate(result, name) for result in of_system) / len(of_system)
+            rate = math.fsum(result.parsed if name == PARSED else result.rates[name] for result in of_system) / len(of_system)
             if not (rate <= limit if is_most else rate >= limit):
                 shown = "undefined" if math.isnan(rate) else f"{rate:.6g}"
-                lines.append(f"{system}: {asked} is {shown}, not {limit:g} or {'less' if is_most else 'more'}")
+                lines.append(f"{system}: {asked} is {shown}, {'above the allowed' if is_most else 'below the required'} {limit:g}")
     return lines
 
 

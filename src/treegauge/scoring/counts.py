@@ -22,6 +22,7 @@ from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.engines import IN_PROCESS, SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
+from treegauge.io.reading import may_hold_trees
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import EvalbFile, Preset
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_rows, evalb_verdicts
@@ -355,10 +356,16 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
     total = SystemCounts(request)
     for gold, test in files:
         counts = _count_file(gold, test, request, hasher, total.n_gold)
-        for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, counts.n_test)):
+        is_other = not counts.labels[1].words and any(note.kind == "broken" for note in counts.notes)
+        n_test = counts.n_test if not is_other or any(may_hold_trees(path, request.test_reading) for path in test.paths) else 0
+        for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, n_test)):
             if not n_trees and (trees.paths or side == "gold"):
                 where = f"in the {side} file" if trees.paths else f"in {side}"
                 raise InputError(f"no trees {where}", path=trees.name, advice="Nothing was scored.")
+        if len(test.paths) > max(len(gold.paths), 1) and counts.n_test > counts.n_gold:
+            found = f"{counts.n_test:,} parses in {len(test.paths)} files for {number_of(counts.n_gold, 'gold sentence')}"
+            runs = f"several runs of a parser as a list of files, on the command line NAME={','.join(test.paths[:2])}"
+            raise MismatchError(f"{found}; nothing was scored\n  Give one of the files, or {runs}")
         total.merge(counts)
     check_fit(total)
     return total

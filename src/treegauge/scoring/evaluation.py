@@ -19,7 +19,7 @@ from typing import Any, Unpack, overload
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import MismatchError, TreegaugeWarning, UsageError, checked
+from treegauge.errors import InputError, MismatchError, TreegaugeWarning, UsageError, checked
 from treegauge.io.sources import ReadKeywords, ReadOptions
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
@@ -395,7 +395,11 @@ def _must_keep(request: Request, path: str | None) -> bool:
 
 def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
     if path is None:
-        return trees_of(gold, reading.of_gold, keep=_must_keep(request, path))
+        try:
+            return trees_of(gold, reading.of_gold, keep=_must_keep(request, path))
+        except (InputError, UsageError) as error:
+            error.args = (f"{error}\n  This is in the gold trees, which must all be readable: gold comes first, then the parses.",)
+            raise
     if path not in kept:
         kept[path] = trees_of(path, reading.of_gold, keep=_must_keep(request, path))
     return kept[path]

@@ -17,7 +17,7 @@ from treegauge.alignment.pairing import Pair
 from treegauge.alignment.words import MATCH_WORDS
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import InputError, MismatchError, UnknownName, UsageError
-from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
+from treegauge.io.sources import CHUNK_BYTES, ON_ERROR, ReadOptions, find_sources
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
@@ -302,6 +302,7 @@ class Request:
         object.__setattr__(self, "reading", replace(self.reading, treebank=self.reading.treebank or self.treebank))
         for what, given, valid in (
             ("value of pair", self.pair, PAIR),
+            ("value of on_error", self.on_error, ON_ERROR[:3]),
             ("value of on_mismatch", self.on_mismatch, ON_MISMATCH),
             ("value of match_words", self.match_words, MATCH_WORDS),
         ):

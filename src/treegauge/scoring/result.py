@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from treegauge.alignment.notes import REMARKS, Note, misfits, with_advice
+from treegauge.alignment.notes import NOT_PARSED, REMARKS, Note, misfits, with_advice
 from treegauge.errors import UsageError
-from treegauge.metrics.metric import Metric, Rows
+from treegauge.metrics.metric import Metric, Rows, ratio
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, cut, number_of, optional_library, over_runs, plain
@@ -142,7 +142,8 @@ class Result:
         rates: Mapping[str, float] = self.__dict__["total"].rates if "total" in self.__dict__ else {}
         if name in rates:
             return rates[name]
-        raise AttributeError(f"a result by {self.__dict__.get('metric')} has no rate {name!r}; there are: {', '.join(rates)}")
+        said = f"a result by {self.__dict__.get('metric')} has no rate {name!r}; there are: {', '.join(rates)}"
+        raise AttributeError(said, name=name, obj=self)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.rates]
@@ -163,6 +164,16 @@ class Result:
     @property
     def skipped(self) -> int:
         return self.signature.skipped
+
+    @property
+    def parsed(self) -> float:
+        """The share of the gold sentences that have a readable tree over their words; ``--fail-under parsed=0.95`` asks for it.
+
+        Sentences left out are among the gold sentences. A tree whose words were aligned by edit distance is a parse.
+        """
+        unparsed = {note.sentence for note in self.notes if note.kind in NOT_PARSED and note.sentence >= 0}
+        sentences = self.total.sentences + self.skipped
+        return ratio(sentences - len(unparsed), sentences)
 
     @property
     def dropped_by_evalb(self) -> list[int]:
@@ -485,12 +496,16 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
             sentences = number_of(result.total.sentences, "sentence")
             yield f"{who}Words aligned by edit distance in {result.edited:,} of {sentences}."
         yield from (f"{who}Warning: {note.text}." for note in result.notes if note.kind in REMARKS)
-        if result.evalb is not None and not (result.run and not result.evalb.dropped):
-            yield f"{who}{result.evalb}"
         if not result.run:
+            yield from [f"{who}{result.evalb}"] if result.evalb is not None else []
             yield str(result.signature)
         elif result is runs[result.system][-1]:
-            yield str(replace(result.signature, test=",".join(run.signature.test for run in runs[result.system])))
+            of_runs = runs[result.system]
+            dropped = [run.evalb.dropped for run in of_runs if run.evalb is not None]
+            if result.evalb is not None and any(dropped):
+                numbers = f"{', '.join(map(str, dropped))} of the {result.evalb.sentences} sentences"
+                yield f"{result.system}: EVALB with {result.evalb.file} would drop {numbers}, run by run."
+            yield str(replace(result.signature, test=",".join(run.signature.test for run in of_runs)))
 
 
 def _rate_cells(runs: Sequence[Part], name: str, layout: RateLayout) -> list[Cell]:

@@ -135,7 +135,9 @@ def _is_one_system(gold: TreebankLike, systems: Sequence[TreebankLike]) -> bool:
     if not systems or not isinstance(gold, Sequence) or isinstance(gold, str) or len(gold) < 2:
         return False
     trees = [isinstance(item, Tree) or (isinstance(item, str) and path_of(item) is None) for item in systems]
-    return all(trees) and (len(systems) == len(gold) or any(isinstance(item, Tree) for item in systems))
+    texts = [item is None or (isinstance(item, str) and not os.path.exists(item)) for item in cast("Sequence[object]", systems)]
+    others = all(is_tree or is_text for is_tree, is_text in zip(trees, texts, strict=True))
+    return any(trees) and others and (len(systems) == len(gold) or any(isinstance(item, Tree) for item in systems))
 
 
 def comparable_scores(
