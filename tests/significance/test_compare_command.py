@@ -171,10 +171,11 @@ def test_the_table_in_the_paper(files: Path) -> None:
 def test_runs_that_are_given_as_one_treebank_are_refused(files: Path, tmp_path: Path) -> None:
     for number in (1, 2, 3):
         (tmp_path / f"a-{number}.mrg").write_bytes((files / "sys.poor.mrg").read_bytes())
-    for given, runs in ((f"{tmp_path}/a-*.mrg", f"{tmp_path}/a-*.mrg"), (tmp_path, f"{tmp_path}/*")):
+    for given in (f"{tmp_path}/a-*.mrg", tmp_path):
         done = run("gold.mrg", f"A={given}", "sys.good.mrg", "--rounds", "20", cwd=files)
         assert (done.returncode, done.stdout) == (4, "")
-        assert f"each sentence of the treebank 3 times. If they are runs of one parser, write A=runs:'{runs}'" in done.stderr
+        assert "120 parses in 3 files for 40 gold sentences; nothing was scored" in done.stderr
+        assert "NAME=runs:'GLOB'" in done.stderr
 
 
 def test_the_table_of_the_answer_has_the_answer(files: Path) -> None:

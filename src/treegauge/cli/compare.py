@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
     from treegauge.humancheck.results import CheckedSystems
     from treegauge.scoring.paper_table import SystemRow
-    from treegauge.scoring.result import Result
     from treegauge.significance.comparison import Comparison
     from treegauge.significance.score_table import CompareOptions
 
@@ -128,19 +126,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         from treegauge.engines import Threads
 
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
-    same = (
-        "preset",
-        "on_mismatch",
-        "match_words",
-        "rounds",
-        "seed",
-        "level",
-        "interval",
-        "clusters",
-        "power",
-        "assume",
-        "equivalence",
-    )
+    same = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level", "interval")
+    same += ("clusters", "power", "assume", "equivalence")
     how = CompareOptions(
         metrics=_metrics(chosen),
         rates=comma_separated(chosen["rates"]),
@@ -230,22 +217,8 @@ def _of_trees(
     with progress("Resampling", how.rounds, unit="rounds") as advance:
         judgements = checked.judgements if checked else None
         scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)
-        for result in scores:
-            _refuse_runs_as_one(result, single.get(result.system, ""))
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, checked, {result.label: result.notes for result in scores}
-
-
-def _refuse_runs_as_one(result: Result, path: str) -> None:
-    """Refuse a glob or folder whose files look like several runs: they have every sentence of the treebank several times."""
-    n_gold = result.signature.sentences + result.signature.skipped
-    times, rest = divmod(sum(note.kind == "extra" for note in result.notes), n_gold)
-    if times and not rest and path and not os.path.isfile(path):
-        runs = os.path.join(path, "*") if os.path.isdir(path) else path
-        raise MismatchError(
-            f"{result.system}: these files have each sentence of the treebank {times + 1} times. If they are runs of one parser, "
-            f"write {result.system}=runs:'{runs}'"
-        )
 
 
 def _baseline_rows(gold: str, how: CompareOptions, options: ReadOptions) -> list[SystemRow]:

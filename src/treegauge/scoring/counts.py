@@ -364,7 +364,7 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
                 raise InputError(f"no trees {where}", path=trees.name, advice="Nothing was scored.")
         if len(test.paths) > max(len(gold.paths), 1) and counts.n_test > counts.n_gold:
             found = f"{counts.n_test:,} parses in {len(test.paths)} files for {number_of(counts.n_gold, 'gold sentence')}"
-            runs = f"several runs of a parser as a list of files, on the command line NAME={','.join(test.paths[:2])}"
+            runs = "several runs of a parser as a list of files, on the command line NAME=runs:'GLOB'"
             raise MismatchError(f"{found}; nothing was scored\n  Give one of the files, or {runs}")
         total.merge(counts)
     check_fit(total)
