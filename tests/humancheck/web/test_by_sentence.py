@@ -56,7 +56,8 @@ def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) 
     """Two annotators, disagreement, adjudication, correction, export and results, by keyboard alone."""
     options, direction = VARIANTS[variant]
     gold, test = job(direction)
-    check = build_check(gold, {"A": test}, CheckPlan(by_sentence=True, sample=3))
+    io.write(gold, tmp_path / "gold.mrg")
+    check = build_check(io.read(tmp_path / "gold.mrg"), {"A": test}, CheckPlan(by_sentence=True, sample=3))
     units = [unit for unit in check.units if set(unit) <= set(check.order)]
     with (
         Store(tmp_path / "j.sqlite") as store,
