@@ -88,7 +88,7 @@ def test_what_parse_refuses(folder: Path) -> None:
         assert why in run(folder, "parse", "a.model", "b.model", "words.txt", "--objective", objective, code=2)[1]
     assert "several models" in run(folder, "parse", "a.model", "words.txt", "--shares", "1,2", code=2)[1]
     for shares in ("1", "1,2,3", "0,0", "1,-1", "1,nan"):
-        assert "needs 2 shares" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, code=2)[1]
+        assert "2 models need 2 shares" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, code=2)[1]
     assert "separated by commas" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", "1;2", code=2)[1]
     assert "2 files after the models" in run(folder, "parse", "a.model", "words.txt", "b.model", code=2)[1]
     assert "give it once" in run(folder, "parse", "a.model", "a.model", "words.txt", code=2)[1]

@@ -269,7 +269,7 @@ def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> 
         write_chunks((file.after for file in files), settings["corrected"])
     else:
         if settings["reading"].changes_trees:
-            click.echo("note: written from the trees as they were read, without the lemmas, comments and layout of the files", err=True)
+            click.echo("note: written from the trees as they were read, without the files' lemmas, comments and layout", err=True)
         io.write(corrected.bank, settings["corrected"])
     changes = number_of(corrected.changes, "bracket")
     click.echo(f"{changes} corrected in {corrected.sentences:,} of {number_of(len(corrected.bank), 'tree')}", err=True)

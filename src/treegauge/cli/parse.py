@@ -25,8 +25,8 @@ from treegauge.models.loading import LoadedModel
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.confidence import ExpectedCounts, calibration_from_notes
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
-from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
-from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, DecodingSetting, settings_from_notes
+from treegauge.parsing.mixture import MixtureParser
+from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, settings_from_notes
 from treegauge.parsing.output import (
     BLOCK,
     FORMATS,
@@ -43,7 +43,6 @@ from treegauge.parsing.raw_text import unsplit_words
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
-LPR = "labelled-precision-recall"
 MANY = 256
 """The number of sentences from which on starting processes is worthwhile."""
 SMALL_BLOCK = 16
@@ -151,8 +150,9 @@ def command(
         raise UsageError("--expected-f1 is that of the objective's tree, which --kbest does not print: give --format jsonl")
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
+    said = ""
     if objective is None:
-        objective, options = _setting(purpose, given, options)
+        objective, options, said = _setting(purpose, given, options)
     parser = given.parser.with_settings(
         objective=objective, options=options, kbest=kbest, posteriors=posteriors, gold_tags=gold_tags, expected_f1=expected_f1,
         calibration=calibration_from_notes(given.notes),
@@ -161,6 +161,8 @@ def command(
         parser = replace(parser, probabilities=form != "bracketed" or kbest > 0)
     parser = _with_pruning(parser, prune, exact)
     _check(parser, is_named)
+    if said and not (kbest and form == "bracketed"):  # the likeliest parses are printed, whatever the objective
+        click.echo(said, err=True)
     check = (25 if prune else 0) if prune_check is None else prune_check
     plan = None if output == "-" else _plan(names, file)
     target = RecordFile(output, form, kbest > 0 or expected_f1, resume=resume, plan=plan)
@@ -286,30 +288,16 @@ def _with_pruning(parser: SentenceParser, prune: float, exact: bool) -> Sentence
     return replace(parser, prune=prune) if isinstance(parser, Parser) else parser
 
 
-def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The objective for a criterion, with its options: the setting that the model stores, or the usual one of its kind; stderr
-    shows which."""
-    metric = None if purpose is None else f"parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else purpose
-    known = settings_from_notes(given.notes) if isinstance(given.parser, Parser | MixtureParser) else {}
-    if isinstance(given.parser, MixtureParser):
-        known = MIXTURE_SETTINGS | {"f1": DecodingSetting(LPR, given.parser.lam)} | known
-    if metric is not None and (purpose not in CRITERIA or not (known or isinstance(given.parser, Parser))):
-        setting = DecodingSetting(f"mbr:{metric}")
-    elif not isinstance(given.parser, Parser | MixtureParser):
-        setting = DecodingSetting(LPR)
-    elif not known:
+def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """The objective for a criterion, with its options, and a line that says which it is."""
+    setting = given.setting(purpose or "f1")
+    if isinstance(given.parser, Parser) and (purpose is None or purpose in CRITERIA) and not settings_from_notes(given.notes):
         lacking = "" if purpose is None else f" for {purpose}"
-        click.echo(
-            f"this grammar has no stored setting{lacking}: --objective viterbi (induce stores settings, given 50 trees or more)",
-            err=True,
-        )
-        return "viterbi", options
-    else:
-        setting = known.get(purpose or "f1", VITERBI)
+        said = f"this grammar has no stored setting{lacking}: --objective viterbi (induce stores settings, given 50 trees or more)"
+        return setting.objective, options, said
     if "lam" in options and setting.lam is not None:
         setting = setting._replace(lam=options["lam"])
-    click.echo(f"decoding for {purpose or 'f1'}: --objective {setting}", err=True)
-    return setting.objective, {**options, **setting.options}
+    return setting.objective, {**options, **setting.options}, f"decoding for {purpose or 'f1'}: --objective {setting}"
 
 
 def _check(parser: SentenceParser, is_named: bool) -> None:

@@ -150,7 +150,7 @@ def patch_of(files: Sequence[CorrectedFile] | None) -> Iterator[bytes]:
     if files is None:
         raise RequestError(
             "a patch needs bracketed files whose trees are read just as they are written, and these are not: standard input,\n"
-            "  export and XML have no such text, and --treebank leaves out lemmas and the like. --corrected FILE writes all trees."
+            "  export and XML have no such text, and treebank=... leaves out lemmas and the like. corrected=... writes all trees."
         )
     for path, before, after in files:
         name = os.path.relpath(path).replace(os.sep, "/").encode("utf-8", "surrogateescape")

@@ -6,6 +6,7 @@ next word can begin a sentence; not after an abbreviation that is usually follow
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -62,12 +63,14 @@ _END = re.compile(r"""(\S*?[.?!…]['"”’)\]}]*)\s+(?=['"“‘(\[{]*[A-Z0-9]
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a paragraph.
+    """The sentences of a text; none goes over the end of a line.
 
     >>> split_sentences('Mr. J. Smith left the U.S. in May. "Why?" he asked. It cost $3.50! The end')
     ['Mr. J. Smith left the U.S. in May.', '"Why?" he asked.', 'It cost $3.50!', 'The end']
     """
     found, begin = list[str](), 0
+    if "\n" in text.strip():
+        return list(itertools.chain.from_iterable(map(split_sentences, text.splitlines())))
     for match in _END.finditer(text):
         last = match[1].lstrip("\"'“‘([{")
         goes_on = (

@@ -130,7 +130,7 @@ def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) 
         for person in (anna, ben, adjudicator):
             person.close()
     assert f"+{edited}\n" in patch
-    assert export_and_results(tmp_path, gold, test) == [edited if str(tree) in patch else str(tree) for tree in gold]
+    assert export_and_results(tmp_path, gold, test) == [edited if f"-{tree}\n" in patch else str(tree) for tree in gold]
 
 
 def export_and_results(folder: Path, gold: Treebank, test: Treebank) -> list[str]:
