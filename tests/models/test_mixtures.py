@@ -208,7 +208,7 @@ def test_a_model_without_a_parse_leaves_its_share_to_the_others(folder: Path, tm
 def test_what_mix_refuses(folder: Path) -> None:
     for arguments, why in (
         (["a.model", "-o", "x.model"], "two models or more"),
-        (["a.model", "b.model"], "give -o FILE"),
+        (["a.model", "b.model"], "-o mix.model"),
         (["a.model", "words.txt", "-o", "x.model"], "words.txt is not a model"),
         (["a.model", "b.model", "--tune", "held.mrg", "--shares", "1,2", "-o", "x.model"], "leave out --shares"),
         (["a.model", "b.model", "--hold-out", "0.1", "-o", "x.model"], "trees of --tune"),

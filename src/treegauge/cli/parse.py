@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import load_models, models_and_text
+from treegauge.cli._grammars import input_sentences, load_models, models_and_text, raw_option
 from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
 from treegauge.cli._options import device_option, engine_option, jobs_option, number_of_jobs, progress, treebank_option
 from treegauge.compilation import report_compiling, when_compiling
@@ -24,7 +24,7 @@ from treegauge.io.sources import AUTO, ReadOptions, content_hash
 from treegauge.models.loading import LoadedModel
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.confidence import ExpectedCounts, calibration_from_notes
-from treegauge.parsing.input import KINDS, InputKind, read_sentences
+from treegauge.parsing.input import KINDS, InputKind
 from treegauge.parsing.mixture import MixtureParser
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, settings_from_notes
 from treegauge.parsing.output import (
@@ -39,7 +39,6 @@ from treegauge.parsing.output import (
     parse_record,
 )
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
-from treegauge.parsing.raw_text import unsplit_words
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
@@ -92,7 +91,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees (their words are parsed).")  # fmt: skip
-@click.option("--raw", is_flag=True, help="The same as --input raw: split text into sentences and words, as in the Penn Treebank.")
+@raw_option
 @click.option("--gold-tags", is_flag=True, help="Keep the tags of the input (tagged or trees).")
 @click.option("--prune", type=float, is_flag=False, flag_value=THRESHOLD, default=0.0, metavar="[NUMBER]",
               help=f"Prune spans that a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}].")  # fmt: skip
@@ -119,9 +118,7 @@ Examples:
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
-@click.option(
-    "--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or another that is certain]"
-)
+@click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or what it looks like]")
 @treebank_option
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
@@ -169,8 +166,7 @@ def command(
     every = PRUNE_EVERY if prune_check is None else 1
     reading = ReadOptions(encoding=encoding, treebank=style)
     job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)
-    sentences = read_sentences(file, job.kind, job.reading)
-    sentences = target.missing(_hint_at_raw(sentences, parser) if job.kind == "tokens" else sentences)
+    sentences = target.missing(input_sentences(file, job.kind, job.reading, parser))
     if engine.in_process:
         records = _parse_here(sentences, replace(job, jobs=number_of_jobs(jobs, engine)), many=os.path.isfile(file))
     else:
@@ -234,16 +230,6 @@ def _write_records(
         totals.checked += [] if checked is None else [checked]
     write(end)
     return totals
-
-
-def _hint_at_raw(sentences: Iterator[Sentence], parser: SentenceParser) -> Iterator[Sentence]:
-    """The sentences; stderr shows the first word that looks like text that is not tokenised, unless the model knows it."""
-    is_told = False
-    for sentence in sentences:
-        if not is_told and (word := next((w for w in unsplit_words(sentence.words) if w not in parser.spellings.known), None)):
-            click.echo(f"{word!r} looks like text that is not split into words: --raw splits it", err=True)
-            is_told = True
-        yield sentence
 
 
 def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:

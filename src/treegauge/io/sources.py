@@ -549,7 +549,11 @@ def _encoding_of_other(beginning: bytes) -> str:
 
 def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
     with refusing_unreadable(name):
+        is_first = True
         while chunk := stream.read(CHUNK_BYTES):
+            if is_first and chunk.startswith(b"PK\3\4"):
+                raise FormatError("this is a treegauge model or another zip file, not trees or text", path=name)
+            is_first = False
             yield chunk
 
 
