@@ -33,6 +33,8 @@ Notes on files are warnings, :class:`FileNote`; the command line lists them on s
 from __future__ import annotations
 
 import functools
+import inspect
+import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import fields
@@ -63,6 +65,14 @@ def _restore(kind: type[TreegaugeError], args: tuple[Any, ...], state: dict[str,
 class TreegaugeWarning(UserWarning):
     """A result that may not be what it looks like, because something is wrong with the input: the remarks that the command line
     prints."""
+
+
+def warn(warning: TreegaugeWarning) -> None:
+    """Warn at the line of the user's own code: the last one that called the package."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("treegauge."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)
 
 
 class CheckFailed(TreegaugeError):

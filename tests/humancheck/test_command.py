@@ -22,7 +22,7 @@ from treegauge.cli import main
 from treegauge.data import own_treebank
 from treegauge.errors import TreegaugeError
 from treegauge.humancheck.judgements import BracketId, Judgement, sentence_hash
-from treegauge.humancheck.questions import CheckPlan
+from treegauge.humancheck.questions import CheckPlan, build_check
 from treegauge.humancheck.store import Store
 from treegauge.trees import Treebank
 
@@ -283,3 +283,19 @@ def test_corrections_are_made_in_the_file_itself(folder: Path, tmp_path: Path) -
     patch = (tmp_path / "p").read_text("utf-8")
     assert patch.startswith("--- a/gold.mrg\n+++ b/gold.mrg\n@@ -")
     assert patch.count("\n-(") == patch.count("\n+(") == len(changed) > 0
+
+
+def test_trees_that_a_style_changes_have_no_patch(tmp_path: Path) -> None:
+    for name, tree in {"gold": "(NP (n a a) (PP (p b b) (n c c)))", "parser": "(NP (n a a) (p b b) (n c c))"}.items():
+        (tmp_path / f"{name}.tbf").write_text(f"((S {tree}\n (v d d)))\n", "utf-8")
+    gold, test = (io.read(tmp_path / f"{name}.tbf", treebank="cess") for name in ("gold", "parser"))
+    check = build_check(gold, {"parser": test}, CheckPlan(exact=True))
+    with Store(tmp_path / "judgements.sqlite") as store:
+        store.append([said(check, check.order[0], "rejected", "anna", correction=True)], words_of(check))
+    files = ("gold.tbf", "parser.tbf", "--treebank", "cess", "--exact")
+    assert "a patch needs bracketed files" in run(*files, "--patch", "p", cwd=tmp_path, code=2).stderr
+    assert not (tmp_path / "p").exists()
+    done = run(*files, "--corrected", "better.mrg", cwd=tmp_path)
+    assert "without the lemmas" in done.stderr
+    assert "1 bracket corrected in 1 of 1 tree" in done.stderr
+    assert " a a" not in (tmp_path / "better.mrg").read_text("utf-8")

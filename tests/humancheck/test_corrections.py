@@ -13,8 +13,9 @@ import pytest
 from humancheck_helpers import said, small_check
 from hypothesis import given, strategies as st
 
+from treegauge.errors import UsageError
 from treegauge.humancheck.corrected_text import CorrectedFile, corrected_files, patch_of, replace_brackets
-from treegauge.humancheck.corrections import BracketChange, CorrectedTreebank, correct_tree, correct_treebank, treebank_patch
+from treegauge.humancheck.corrections import BracketChange, CorrectedTreebank, correct_tree, correct_treebank
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import CheckPlan, build_check
 from treegauge.io.reading import read
@@ -173,11 +174,6 @@ def test_the_label_of_a_correction_is_the_one_people_chose() -> None:
     assert changed("", parser_labels=True).changes == 1
 
 
-def test_a_patch_says_what_was_changed() -> None:
-    before, after = Treebank.parse("(A a) (B b) (C c)"), Treebank.parse("(A a) (X (B b)) (C c)")
-    assert "".join(treebank_patch(before, after)).splitlines()[2:] == ["@@ -2 +2 @@", "-(B b)", "+(X (B b))"]
-
-
 WSJ_STYLE = """\
 # newdoc id = one\r
 ( (S \r
@@ -254,6 +250,8 @@ def test_replaced_brackets_give_the_other_tree(tree: Tree, data: st.DataObject) 
 def test_treebanks_that_are_not_bracketed_files_have_no_text_to_correct() -> None:
     bank = Treebank.parse(GOLD)
     assert corrected_files(bank, bank) is None
+    with pytest.raises(UsageError, match="a patch needs bracketed files"):
+        list(patch_of(None))
     assert replace_brackets("(S (A a))", Tree.parse("(S (A a) (B b))"), Tree.parse("(S (A a) (B b))")) is None
 
 

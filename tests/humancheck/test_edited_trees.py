@@ -17,6 +17,7 @@ from treegauge.humancheck.exchange import import_file
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.store import Store
+from treegauge.io import read
 from treegauge.trees import Treebank
 
 GOLD = "(S (NP (D the) (N man)) (VP (V saw) (NP (D a) (N dog)) (PP (P in) (NP (D the) (N park)))))"
@@ -27,9 +28,10 @@ OTHER = GOLD.replace("(VP ", "(XP ")
 
 
 @pytest.fixture
-def check() -> Check:
+def check(tmp_path: Path) -> Check:
+    (tmp_path / "gold.mrg").write_text(f"{GOLD}\n", "utf-8")
     systems = {"A": Treebank.parse(TEST), "B": Treebank.parse(CROSS)}
-    return build_check(Treebank.parse(GOLD), systems, CheckPlan(by_sentence=True))
+    return build_check(read(tmp_path / "gold.mrg"), systems, CheckPlan(by_sentence=True))
 
 
 @pytest.fixture

@@ -270,7 +270,7 @@ CANCELLED = b"(S (N a))\n\n(S (N a) (V b)\n(S (N c))\n(S (N d)))\n(S (N e))\n"
 @pytest.mark.parametrize("chunk", [1 << 20, 7])
 def test_errors_of_brackets_that_cancel_out_get_a_note(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_module, "CHUNK_BYTES", chunk)
-    with pytest.warns(FileNote, match="inside the tree of line 3: is a bracket missing there") as notes:
+    with pytest.warns(FileNote, match="inside the tree of line 3: is a bracket missing there.* lines=True") as notes:
         assert len(read(Source("x.mrg", CANCELLED))) == 3
     assert [str(note.message).partition(": ")[0] for note in notes] == ["x.mrg:4"]
 

@@ -110,6 +110,16 @@ def test_kbest_are_distinct_trees_with_their_probabilities(sentence: str) -> Non
     assert str(found[0].tree) == max(expected, key=lambda tree: expected[tree])
 
 
+def test_kbest_looks_at_all_trees_where_the_best_derivations_have_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, words = model_of(seeds=(4, 5)), tuple(SENTENCES[2].split())
+    forest = LatentForest(model, words, exact=True)
+    assert forest.n_parses == len(forest.kbest(9)) == 4
+    expected = sorted(parses(model, words).values(), reverse=True)
+    assert [math.exp(parse.log_probability) for parse in forest.kbest(3)] == pytest.approx(expected[:3], rel=1e-4)
+    monkeypatch.setattr("treegauge.parsing.latent.latent_derivations.MOST_TREES", 3)
+    assert len(forest.kbest(3)) < 3
+
+
 def test_all_derivations_are_found_in_order() -> None:
     forest = LatentForest(model_of(), ["a", "cat", "sat"], exact=True)
     level, found = forest.grammar_passes[0]

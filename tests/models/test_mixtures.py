@@ -88,7 +88,7 @@ def test_what_parse_refuses(folder: Path) -> None:
         assert why in run(folder, "parse", "a.model", "b.model", "words.txt", "--objective", objective, code=2)[1]
     assert "several models" in run(folder, "parse", "a.model", "words.txt", "--shares", "1,2", code=2)[1]
     for shares in ("1", "1,2,3", "0,0", "1,-1", "1,nan"):
-        assert "needs 2 shares" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, code=2)[1]
+        assert "2 models need 2 shares" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, code=2)[1]
     assert "separated by commas" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", "1;2", code=2)[1]
     assert "2 files after the models" in run(folder, "parse", "a.model", "words.txt", "b.model", code=2)[1]
     assert "give it once" in run(folder, "parse", "a.model", "a.model", "words.txt", code=2)[1]
@@ -208,7 +208,7 @@ def test_a_model_without_a_parse_leaves_its_share_to_the_others(folder: Path, tm
 def test_what_mix_refuses(folder: Path) -> None:
     for arguments, why in (
         (["a.model", "-o", "x.model"], "two models or more"),
-        (["a.model", "b.model"], "give -o FILE"),
+        (["a.model", "b.model"], "-o mix.model"),
         (["a.model", "words.txt", "-o", "x.model"], "words.txt is not a model"),
         (["a.model", "b.model", "--tune", "held.mrg", "--shares", "1,2", "-o", "x.model"], "leave out --shares"),
         (["a.model", "b.model", "--hold-out", "0.1", "-o", "x.model"], "trees of --tune"),

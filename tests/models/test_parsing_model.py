@@ -13,7 +13,7 @@ import treegauge
 from treegauge import PCFG, ParsingModel, Tree, TreegaugeWarning, UsageError
 from treegauge.grammar import save_model
 from treegauge.grammar.grammar_text import write_text
-from treegauge.parsing import Sentence
+from treegauge.parsing import Sentence, split_sentences
 
 TREES = [
     "(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))",
@@ -81,23 +81,26 @@ def test_a_model_is_decoded_for_another_objective(models: dict[str, ParsingModel
 
 
 WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
-    (lambda model: model.parse(5), "a sentence is a string, not of type int; several are a list"),  # type: ignore[call-overload]
+    (lambda model: model.parse(5), "a sentence is a string, not of type int; parse takes a list of them, too"),  # type: ignore[call-overload]
     (lambda model: model.parse([["the", "cat"]]), r"tokens are words=\["),  # type: ignore[list-item]
     (lambda model: model.parse(), "give one sentence"),  # type: ignore[call-overload]
-    (lambda model: model.parse("a", words=["a"]), "give one sentence"),  # type: ignore[call-overload]
+    (lambda model: model.parse("a", words=["a"]), "give one sentence.*, not both"),  # type: ignore[call-overload]
     (lambda model: model.parse(words="the cat"), "a list of tokens"),
     (lambda model: model.parse(words=["the", 3]), "a list of tokens"),  # type: ignore[list-item]
     (lambda model: model.parse(words=5), "a list of tokens"),  # type: ignore[call-overload]
     (lambda model: model.parse(words=["the", ""]), "a list of tokens"),
     (lambda model: model.posteriors("a", least="0.1"), "least must be a number"),  # type: ignore[arg-type]
     (lambda model: model.decoding("labelled-precision-recall", lam="0.4"), "lam must be a finite number, not '0.4'"),
-    (lambda model: treegauge.mix([model, model], shares=["1", "2"]), "2 shares, none below 0 and not all 0, not '1', '2'"),
+    (lambda model: treegauge.mix([model, model], shares=["1", "2"]), "2 models need 2 shares, .*, such as 2,1; you gave '1', '2'"),
     (lambda model: treegauge.mix([model, model], lam=float("nan")), "lam must be a finite number, not nan"),
     (lambda _: treegauge.mix([]), "at least one model"),
     (lambda model: model.kbest("a", 0), "at least 1"),
     (lambda model: model.kbest("a", "2"), "at least 1, not '2'"),  # type: ignore[arg-type]
     (lambda model: model.save("m.model"), "save_model"),
-    (lambda _: treegauge.load(5), "the path of its file, not from int"),  # type: ignore[arg-type]
+    (lambda _: treegauge.load(5), "the path of a model file, not int"),  # type: ignore[arg-type]
+    (lambda _: treegauge.load(["a", "b"]), r"not list; treegauge.mix\(\["),  # type: ignore[arg-type]
+    (lambda model: model.kbest(["It rains."]), "a sentence is a string, not of type list"),  # type: ignore[arg-type]
+    (lambda model: treegauge.mix([model, model]).save("m.model"), "models in different files can be saved"),
     (lambda _: treegauge.Parser("m.model"), "a PCFG, not str: treegauge.load"),  # type: ignore[arg-type]
     (lambda _: treegauge.Forest([Tree.parse("(S a)")], ["a"]), "a PCFG, not list: treegauge.induce"),  # type: ignore[arg-type]
     (lambda _: treegauge.Parser(PCFG.parse('S -> "a" [1]')).parse("a"), "a Sentence, not str"),  # type: ignore[arg-type]
@@ -110,6 +113,40 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
 def test_wrong_types_raise_with_a_hint(models: dict[str, ParsingModel], use: Callable[[ParsingModel], Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         use(models["own"])
+
+
+def test_a_text_of_several_sentences_gets_a_warning_at_the_line_of_the_caller(models: dict[str, ParsingModel]) -> None:
+    for text in ("I saw the man. It rained.", "I saw the man\nIt rained."):
+        for ask in (models["own"].parse, models["own"].kbest, lambda text: models["own"].parse([text, "It rained."])):
+            with pytest.warns(
+                TreegaugeWarning, match=r"2 sentences, .* parse\(treegauge.parsing.split_sentences\(text\)\)"
+            ) as found:
+                ask(text)
+            assert found[0].filename == __file__
+        assert len(models["own"].parse(split_sentences(text))) == 2
+    with pytest.warns(TreegaugeWarning):
+        assert models["own"].parse("I saw the man. It rained.").tree.words[3:5] == ("man", ".")
+
+
+def test_a_mixture_is_saved_by_the_files_of_its_models(trained: ParsingModel, tmp_path: Path) -> None:
+    trained.save(tmp_path / "trained.model")
+    mixed = treegauge.mix([treegauge.load(tmp_path / "trained.model"), "own"], shares=[2, 1], lam=0.4)
+    assert repr(mixed).startswith("<mixture of trained.model (2) and own (1); ")
+    mixed.save(tmp_path / "mix.model")
+    assert treegauge.load(tmp_path / "mix.model").posteriors(TEXT) == mixed.posteriors(TEXT)
+    for wrong in (treegauge.mix([trained, "own"]), treegauge.mix([mixed, "own"])):
+        with pytest.raises(UsageError, match="can be saved: save them"):
+            wrong.save(tmp_path / "wrong.model")
+
+
+def test_a_model_is_decoded_for_a_purpose(models: dict[str, ParsingModel]) -> None:
+    trained = models["trained.model"]
+    assert trained.decoding("recall").parser.options == {"lam": 0.25}
+    assert trained.decoding("precision").parser.options == {"lam": 0.7}
+    assert trained.decoding("exact").parser.objective == "mbr:parseval.exact_match"
+    assert trained.decoding("recall").decoding("f1").parse(TEXT) == trained.parse(TEXT)
+    assert treegauge.mix([trained, "own"]).decoding("recall", lam=0.2).parser.options == {"lam": 0.2}
+    assert models["own"].decoding("recall").parser.objective == "viterbi"
 
 
 def test_parsers_parse_sentences_only(models: dict[str, ParsingModel]) -> None:

@@ -58,6 +58,15 @@ def test_there_and_back_through_a_compressed_file(bank: Path, tmp_path: Path) ->
     assert Treebank.parse(back.stdout) == Treebank.parse(TREES)
 
 
+def test_the_punctuation_is_that_of_the_treebank() -> None:
+    given = "((S (sn (n a a)) (Fc , ,) (v b b) (Fp . .)))\n"
+    clean = "( (S (sn (n a)) (v b)))\n"
+    assert run("--treebank", "cess", "--steps", "punctuation", "-", text=given).stdout == clean
+    assert run("--treebank", "cess", "--steps", "punctuation:tags=evalb", "-", text=given).stdout != clean
+    named = run("--steps", "punctuation:cess", "-", text="((S (n a) (Fc ,)))")
+    assert named.stdout == "( (S (n a)))\n"
+
+
 def test_a_file_is_not_normalised_in_place(bank: Path) -> None:
     before = bank.read_bytes()
     done = run("--steps", "functions", bank, bank, "-o", bank)

@@ -63,6 +63,8 @@ def test_a_pipeline_reads_back_as_itself(written: str) -> None:
         ("binarise:h=x", "binarise:h=x is not valid"),
         ("binarise:v=0", "binarise:v=0 is not valid"),
         ("binarise:head:rules=magerman", "unknown set of head rules .*'magerman'.* collins, left, right"),
+        ("punctuation:ces", "punctuation:tags=ces is not valid; tags is evalb, a treebank"),
+        ("unaries:foo", "unaries:keep=foo is not valid; keep is top, bottom or joined"),
         ("length:ten", "length:longest=ten is not valid; longest is a number of words"),
         ("empty:1", "too many parameters for empty: '1'"),
         ("length:1:2", "'2' is one more than length:longest=40 has"),

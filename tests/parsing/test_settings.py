@@ -128,6 +128,15 @@ def test_parse_says_that_it_uses_viterbi_without_settings(tmp_path: Path) -> Non
     assert "stored setting" not in run("parse", model, "--objective", "viterbi", text="a a\n").stderr
 
 
+def test_an_unknown_purpose_lists_the_known_ones(tmp_path: Path) -> None:
+    refused = run("parse", "own", "--for", "recal", text="a\n")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(
+        "treegauge: unknown criterion 'recal'; did you mean 'recall'? Valid: exact, f1, precision, recall, or METRIC.RATE"
+    )
+    assert "decoding for" not in run("parse", "own", "--for", "goodman.nonsense", text="a\n").stderr
+
+
 def test_an_option_that_the_chosen_objective_does_not_take_is_explained(tmp_path: Path) -> None:
     grammar = tmp_path / "grammar.txt"
     grammar.write_text('S -> S S [.5] | "a" [.5]\n')

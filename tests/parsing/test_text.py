@@ -142,6 +142,28 @@ def test_text_that_is_not_tokenised_gets_one_hint_at_raw() -> None:
     ]
 
 
+def test_posteriors_splits_text_and_hints_at_that_as_parse_does() -> None:
+    raw = run("posteriors", "--raw", "--sentence", "2", "--least", "0.5", text="I saw the man. It's late.\n")
+    assert "It 's late ." in raw.stdout
+    assert "'man.' looks like text" in run("posteriors", text="I saw the man.\n").stderr
+
+
+def test_empty_lines_do_not_count_as_sentences_without_a_parse() -> None:
+    done = run("parse", text="It rains .\n\n\n")
+    assert "3 sentences in" in done.stderr
+    assert "; 0 without a parse" in done.stderr
+
+
+def test_a_terminal_is_told_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "terminal" not in run("parse", text="It rains .\n").stderr
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: self.name == "<stdin>", raising=False)
+    assert run("parse", text="It rains .\n").stderr.count("from the terminal, one per line; end with Ctrl-D") == 1
+
+
+def test_kbest_names_no_objective() -> None:
+    assert "decoding for" not in run("parse", "own", "-", "--kbest", "2", text="It rains .\n").stderr
+
+
 def test_other_spellings_are_said_once_and_trees_show_the_words_as_given() -> None:
     done = run("parse", text="“ It rains , ” he said .\n“ It rains , ” he said .\n")
     assert done.stderr.count("as the model spells them") == 1
@@ -166,6 +188,11 @@ def test_a_line_of_3000_words_is_a_fallback_and_the_others_are_parsed() -> None:
         ("Dr. J. R. Smith of the U.S. Army. It ended.", ["Dr. J. R. Smith of the U.S. Army.", "It ended."]),
         ("They left the U.S. The rest stayed.", ["They left the U.S.", "The rest stayed."]),
         ("It fell by 3.5 percent... and rose", ["It fell by 3.5 percent... and rose"]),
+        (
+            "It closed on Jan. 5. We met on Oct. 3, 1990, in Sept. It rained.",
+            ["It closed on Jan. 5.", "We met on Oct. 3, 1990, in Sept.", "It rained."],
+        ),
+        ("A heading\nIt rained. He left", ["A heading", "It rained.", "He left"]),
         ("   ", []),
     ],
 )
@@ -173,12 +200,35 @@ def test_sentences_of_a_paragraph(text: str, expected: list[str]) -> None:
     assert split_sentences(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("'Why?' he asked.", "` Why ? ' he asked ."),
+        ("He said, 'I know.'", "He said , ` I know . '"),
+        ("‘It’s late,’ she said (‘No!’).", "` It 's late , ' she said ( ` No ! ' ) ."),
+        ("'Tis the dogs' house of the '90s; get 'em!", "'Tis the dogs ' house of the '90s ; get 'em !"),
+        ("\"'Why?' he asked,\" she said.", "`` ` Why ? ' he asked , '' she said ."),
+    ],
+)
+def test_single_quotes_are_tokens(text: str, expected: str) -> None:
+    assert tokenise(text) == expected.split()
+
+
 @given(st.text())
 def test_splitting_loses_no_characters(text: str) -> None:
     assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
     if '"' not in text:
         kept = "".join(tokenise(text)).replace("``", '"').replace("''", '"')
-        plain = text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("``", '"').replace("''", '"')
+        kept = kept.replace("`", "'")
+        plain = (
+            text.replace("`", "'")
+            .replace("’", "'")
+            .replace("‘", "'")
+            .replace("“", '"')
+            .replace("”", '"')
+            .replace("``", '"')
+            .replace("''", '"')
+        )
         assert sorted(kept.replace("''", '"')) == sorted("".join(plain.split()).replace("''", '"'))
 
 
@@ -186,7 +236,7 @@ def test_splitting_loses_no_characters(text: str) -> None:
     ("text", "expected"),
     [
         ("See http://a.org/b?c=1, or mail x.y@z.org.", "See http://a.org/b?c=1 , or mail x.y@z.org ."),
-        ("It's 'quoted' – at 10:30 — isn’t it?", "It 's ' quoted ' – at 10:30 — is n't it ?"),
+        ("It's 'quoted' – at 10:30 — isn’t it?", "It 's ` quoted ' – at 10:30 — is n't it ?"),
         ("AT&T's R&D cost $1,000.50 (50%).", "AT&T 's R&D cost $ 1,000.50 ( 50 % ) ."),
         ("I cannot; gonna... wait", "I can not ; gon na ... wait"),
     ],

@@ -4,6 +4,7 @@ treebank."""
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 
 import click
@@ -15,8 +16,10 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 from treegauge.models.loading import OWN, LoadedModel, is_model, load_parser
+from treegauge.parsing.input import InputKind, read_sentences
 from treegauge.parsing.mixture import LAM
-from treegauge.parsing.parser import Parser
+from treegauge.parsing.parser import Parser, Sentence, SentenceParser
+from treegauge.parsing.raw_text import unsplit_words
 from treegauge.tables import Table, number_of
 
 
@@ -53,6 +56,24 @@ def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
     return files[:size] or (OWN,), files[size] if len(files) > size else "-"
 
 
+raw_option = click.option(
+    "--raw", is_flag=True, help="The same as --input raw: split text into sentences and words, as in the Penn Treebank."
+)
+
+
+def input_sentences(file: str, kind: InputKind, options: ReadOptions, parser: SentenceParser) -> Iterator[Sentence]:
+    """The sentences of a file; stderr says that a terminal is read, and shows the first word that looks like text that is not
+    tokenised, unless the model knows it."""
+    if file == "-" and sys.stdin.isatty():
+        click.echo("reading sentences from the terminal, one per line; end with Ctrl-D", err=True)
+    is_told = kind != "tokens"
+    for sentence in read_sentences(file, kind, options):
+        if not is_told and (word := next((w for w in unsplit_words(sentence.words) if w not in parser.spellings.known), None)):
+            click.echo(f"{word!r} looks like text that is not split into words: --raw splits it", err=True)
+            is_told = True
+        yield sentence
+
+
 def load_models(
     names: Sequence[str], shares: str | None, *, start: str | None = None, renormalise: bool = False, device: str = "auto"
 ) -> LoadedModel:
@@ -84,7 +105,6 @@ def parse_base_table(name: str, gold: str, options: ReadOptions) -> Table:
     """The Parse Base of a grammar (Hogenhout & Matsumoto 1996): how ambiguous the sentences of a treebank are under it."""
     from treegauge.metrics.hogenhout import parse_base
     from treegauge.parsing.forest import Forest
-    from treegauge.parsing.input import read_sentences
 
     given = load_grammar(name)
 

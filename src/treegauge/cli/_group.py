@@ -239,6 +239,11 @@ class Command(click.Command):
         except TreegaugeError as error:
             error.rephrase(as_typed)
             raise
+        except KeyboardInterrupt:
+            kept = ctx.params.get("checkpoint") or f"{ctx.params.get('output')}.checkpoint"
+            if "resume" in ctx.params and os.path.exists(kept):
+                click.echo(f"treegauge: {kept} keeps what was done: the same command with --resume continues", err=True)
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Explain the options; those seldom used are only named, unless all are to be explained."""

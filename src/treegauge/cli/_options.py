@@ -356,7 +356,7 @@ _READING = (
         multiple=True,
         metavar="[PATTERN=]NAME",
         help="Encoding of the input, for example latin-1, or of files whose name matches, 'old/*=latin-1'; can be repeated.  "
-        "[default: UTF-8, or UTF-16 or Windows-1252 (Latin-1) where that is certain]",
+        "[default: UTF-8, or UTF-16 or Windows-1252 (Latin-1) if it looks so]",
     ),
     click.option(
         "--lines",

@@ -253,7 +253,7 @@ def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
 def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge import io
     from treegauge.humancheck.corrected_text import corrected_files, patch_of
-    from treegauge.humancheck.corrections import correct_treebank, treebank_patch
+    from treegauge.humancheck.corrections import correct_treebank
     from treegauge.io.writing import write_chunks
     from treegauge.tables import number_of
 
@@ -264,15 +264,12 @@ def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> 
         click.echo(as_typed(refusal), err=True)
     files = corrected_files(check.gold, corrected.bank, settings["reading"])
     if settings["patch"]:
-        if files is None:
-            click.echo(
-                "note: the treebank is not bracketed text as it was read; this is a patch of its trees, one to a line", err=True
-            )
-        lines = (line.encode("utf-8", "replace") for line in treebank_patch(check.gold, corrected.bank))
-        write_chunks(lines if files is None else patch_of(files), settings["patch"])
+        write_chunks(patch_of(files), settings["patch"])
     elif files is not None and _writes_brackets(settings["corrected"]):
         write_chunks((file.after for file in files), settings["corrected"])
     else:
+        if settings["reading"].changes_trees:
+            click.echo("note: written from the trees as they were read, without the files' lemmas, comments and layout", err=True)
         io.write(corrected.bank, settings["corrected"])
     changes = number_of(corrected.changes, "bracket")
     click.echo(f"{changes} corrected in {corrected.sentences:,} of {number_of(len(corrected.bank), 'tree')}", err=True)

@@ -76,7 +76,7 @@ def command(
     """
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
-        raise click.UsageError("a model is a file: give -o FILE, or --format text")
+        raise click.UsageError("name the model file: -o grammar.model, or give --format text")
     if tune is not None and no_tune:
         raise UsageError("--tune and --no-tune contradict each other: leave out one")
     apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0

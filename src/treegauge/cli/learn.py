@@ -82,7 +82,7 @@ def command(
     """
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
-        raise UsageError("a model is a file: give -o FILE, or --format text")
+        raise UsageError("name the model file: -o grammar.model, or give --format text")
     if tune is not None and form != "model":
         raise UsageError("--tune stores settings in a model: leave it out, or write a model")
     settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, jobs, device)

@@ -55,7 +55,7 @@ def command(
       treegauge parse mix.model sentences.txt -o out.mrg
     """
     if output in (None, "-"):
-        raise UsageError("a mixture is a file: give -o FILE")
+        raise UsageError("name the file of the mixture: -o mix.model")
     check_writable(output)
     if wrong := [name for name in models if not is_model(name)]:
         raise UsageError(f"{wrong[0]} is not a model that treegauge has written")

@@ -55,7 +55,7 @@ def command(
         raise UsageError("no steps given, for example --steps traces,functions; --list shows them all")
     if not files:
         raise UsageError("no files given; write - for standard input")
-    chain = pipeline(",".join(written))
+    chain = pipeline(",".join(written), options.treebank)
     gone: Counter[str] = Counter()
     before: list[GapCounts] = []
     after: list[GapCounts] = []

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import load_models, models_and_text
+from treegauge.cli._grammars import input_sentences, load_models, models_and_text, raw_option
 from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
 from treegauge.cli._options import device_option, engine_option, jobs_option, number_of_jobs, progress, treebank_option
 from treegauge.compilation import report_compiling, when_compiling
@@ -24,16 +24,14 @@ from treegauge.io.sources import AUTO, ReadOptions, content_hash
 from treegauge.models.loading import LoadedModel
 from treegauge.parsing.coarse_to_fine import THRESHOLD, search_error
 from treegauge.parsing.confidence import ExpectedCounts, calibration_from_notes
-from treegauge.parsing.input import KINDS, InputKind, read_sentences
-from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
-from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, DecodingSetting, settings_from_notes
+from treegauge.parsing.input import KINDS, InputKind
+from treegauge.parsing.mixture import MixtureParser
+from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, settings_from_notes
 from treegauge.parsing.output import BLOCK, FORMATS, ParseJob, ParseRecord, RecordFile, footer, header, parse_block, parse_record
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
-from treegauge.parsing.raw_text import unsplit_words
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of
 
-LPR = "labelled-precision-recall"
 MANY = 256
 """The number of sentences from which on starting processes is worthwhile."""
 SMALL_BLOCK = 16
@@ -83,7 +81,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees (their words are parsed).")  # fmt: skip
-@click.option("--raw", is_flag=True, help="The same as --input raw: split text into sentences and words, as in the Penn Treebank.")
+@raw_option
 @click.option("--gold-tags", is_flag=True, help="Keep the tags of the input (tagged or trees).")
 @click.option("--prune", type=float, is_flag=False, flag_value=THRESHOLD, default=0.0, metavar="[NUMBER]",
               help=f"Prune spans that a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}].")  # fmt: skip
@@ -110,9 +108,7 @@ Examples:
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
-@click.option(
-    "--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or another that is certain]"
-)
+@click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or what it looks like]")
 @treebank_option
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
@@ -143,8 +139,9 @@ def command(
         raise UsageError(f"{why}: leave them out, or give --format jsonl, which has both")
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
+    said = ""
     if objective is None:
-        objective, options = _setting(purpose, given, options)
+        objective, options, said = _setting(purpose, given, options)
     parser = given.parser.with_settings(
         objective=objective, options=options, kbest=kbest, posteriors=posteriors, gold_tags=gold_tags, expected_f1=expected_f1,
         calibration=calibration_from_notes(given.notes),
@@ -153,14 +150,15 @@ def command(
         parser = replace(parser, probabilities=form != "bracketed" or kbest > 0)
     parser = _with_pruning(parser, prune, exact)
     _check(parser, is_named)
+    if said and not (kbest and form == "bracketed"):  # the likeliest parses are printed, whatever the objective
+        click.echo(said, err=True)
     check = (25 if prune else 0) if prune_check is None else prune_check
     plan = None if output == "-" else _plan(names, file)
     target = RecordFile(output, form, kbest > 0 or expected_f1, resume=resume, plan=plan)
     every = PRUNE_EVERY if prune_check is None else 1
     reading = ReadOptions(encoding=encoding, treebank=style)
     job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)
-    sentences = read_sentences(file, job.kind, job.reading)
-    sentences = target.missing(_hint_at_raw(sentences, parser) if job.kind == "tokens" else sentences)
+    sentences = target.missing(input_sentences(file, job.kind, job.reading, parser))
     if engine.in_process:
         records = _parse_here(sentences, replace(job, jobs=number_of_jobs(jobs, engine)), many=os.path.isfile(file))
     else:
@@ -226,16 +224,6 @@ def _write_records(
     return totals
 
 
-def _hint_at_raw(sentences: Iterator[Sentence], parser: SentenceParser) -> Iterator[Sentence]:
-    """The sentences; stderr shows the first word that looks like text that is not tokenised, unless the model knows it."""
-    is_told = False
-    for sentence in sentences:
-        if not is_told and (word := next((w for w in unsplit_words(sentence.words) if w not in parser.spellings.known), None)):
-            click.echo(f"{word!r} looks like text that is not split into words: --raw splits it", err=True)
-            is_told = True
-        yield sentence
-
-
 def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
     resumed = f" after {done:,} done before" if done else ""
     parsed = f"{number_of(totals.sentences, 'sentence')}{resumed} in {time.monotonic() - totals.began:.1f} s"
@@ -278,29 +266,16 @@ def _with_pruning(parser: SentenceParser, prune: float, exact: bool) -> Sentence
     return replace(parser, prune=prune) if isinstance(parser, Parser) else parser
 
 
-def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The objective for a criterion, with its options: the setting that the model stores, or the usual one of its kind; stderr
-    shows which."""
-    metric = None if purpose is None else f"parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else purpose
-    known = settings_from_notes(given.notes) if isinstance(given.parser, Parser | MixtureParser) else {}
-    if isinstance(given.parser, MixtureParser):
-        known = MIXTURE_SETTINGS | {"f1": DecodingSetting(LPR, given.parser.lam)} | known
-    if metric is not None and (purpose not in CRITERIA or not (known or isinstance(given.parser, Parser))):
-        setting = DecodingSetting(f"mbr:{metric}")
-    elif not isinstance(given.parser, Parser | MixtureParser):
-        setting = DecodingSetting(LPR)
-    elif not known:
-        if given.notes or purpose is not None:  # a grammar that was written as text has no notes
-            lacking = "" if purpose is None else f" for {purpose}"
-            said = f"this grammar has no stored setting{lacking}: --objective viterbi"
-            click.echo(f"{said} (induce stores settings, given 50 trees or more)", err=True)
-        return "viterbi", options
-    else:
-        setting = known.get(purpose or "f1", VITERBI)
+def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """The objective for a criterion, with its options, and a line that says which it is; none for a grammar written as text."""
+    setting = given.setting(purpose or "f1")
+    if isinstance(given.parser, Parser) and (purpose is None or purpose in CRITERIA) and not settings_from_notes(given.notes):
+        lacking = "" if purpose is None else f" for {purpose}"
+        said = f"this grammar has no stored setting{lacking}: --objective viterbi (induce stores settings, given 50 trees or more)"
+        return setting.objective, options, said if given.notes or purpose is not None else ""
     if "lam" in options and setting.lam is not None:
         setting = setting._replace(lam=options["lam"])
-    click.echo(f"decoding for {purpose or 'f1'}: --objective {setting}", err=True)
-    return setting.objective, {**options, **setting.options}
+    return setting.objective, {**options, **setting.options}, f"decoding for {purpose or 'f1'}: --objective {setting}"
 
 
 def _check(parser: SentenceParser, is_named: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import load_models, models_and_text
+from treegauge.cli._grammars import input_sentences, load_models, models_and_text, raw_option
 from treegauge.cli._group import INPUT, Command, SvgFile
 from treegauge.cli._options import device_option, progress, treebank_option
 from treegauge.errors import NoParse, TooLong, UsageError
@@ -22,7 +22,7 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
-from treegauge.parsing.input import KINDS, InputKind, read_sentences
+from treegauge.parsing.input import KINDS, InputKind
 from treegauge.parsing.mixture import MixtureParser
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser, with_words
 from treegauge.parsing.posterior_view import Constituent, PosteriorView
@@ -41,6 +41,7 @@ _ITEM_BYTES = 1000
 )
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
+@raw_option
 @click.option("--sentence", "chosen", default="1", show_default=True, metavar="N|all", help="Which sentence of FILE.")
 @click.option("--least", type=click.FloatRange(0), default=0.001, show_default=True, help="Leave out smaller posteriors.")
 @click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
@@ -66,8 +67,8 @@ _ITEM_BYTES = 1000
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 @device_option("Networks: where to compute posteriors")
 def command(
-    files: tuple[str, ...], shares: str | None, kind: InputKind, chosen: str, least: float, symbols: bool, trees: str | None,
-    metrics: tuple[str, ...], preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool,
+    files: tuple[str, ...], shares: str | None, kind: InputKind, raw: bool, chosen: str, least: float, symbols: bool,
+    trees: str | None, metrics: tuple[str, ...], preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool,
     longest: int | None, svg: Path | None, form: str, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of a sentence of FILE, the first by default, and draw them.
@@ -112,7 +113,8 @@ def command(
     if wanted is None and svg is not None:
         raise UsageError("--svg draws one chart: give the number of its sentence, not all")
     number = 0
-    for number, sentence in enumerate(itertools.islice(read_sentences(file, kind, options), wanted), 1):
+    sentences = input_sentences(file, "raw" if raw else kind, options, parser)
+    for number, sentence in enumerate(itertools.islice(sentences, wanted), 1):
         if wanted not in (None, number):
             continue
         try:
@@ -122,8 +124,8 @@ def command(
                 raise
             click.echo(f"sentence {number}: {error}", err=True)
     if number < (wanted or 1):
-        given_ones = f"has {number_of(number, 'sentence')}" if number else "is empty"
-        raise NoParse(f"there is no sentence to parse: the input {given_ones}")
+        lacking = f"there is no sentence {wanted or 1}"
+        raise NoParse(f"{lacking}: the input {f'has {number:,}' if number else 'is empty'}")
 
 
 def _print_sentence(

@@ -114,7 +114,7 @@ def command(
         _look(treebank, output, show, labels, svg, grammar, level, form)
         return
     if output in (None, "-"):
-        raise UsageError("a model is a file: give -o FILE")
+        raise UsageError("name the model file: -o parser.model")
     check_writable(output)
     if neural or encoder is not None:
         if grammars is not None or rounds is not None:
@@ -149,9 +149,14 @@ def command(
             list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
             on_iteration=_iteration_printer(show_line), on_try=on_try, save=lambda made: save_latent(made, output),
         )  # fmt: skip
-    size = os.path.getsize(output) / 1e6
+    size = _size(output)
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
-    click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, {_cost(began)}: {output}", err=True)
+    click.echo(f"{made}, lam {model.settings.lam:g}, {size}, {_cost(began)}: {output}", err=True)
+
+
+def _size(path: str) -> str:
+    size = os.path.getsize(path)
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
 
 
 def _cost(began: float, device: str = "cpu") -> str:
@@ -204,8 +209,8 @@ def _train_network(
             vectors=vectors, encoder=pretrained, resume=resume, on_report=report, save=lambda made: save_network(made, output),
         )  # fmt: skip
     f1 = f"F1 {100 * model.notes['f1']:.2f} on the slice, " if model.notes["f1"] is not None else ""
-    size = os.path.getsize(output) / 1e6
-    click.echo(f"network: {f1}lam {model.lam:g}, {size:.1f} MB, on {device} {_cost(began, device)}: {output}", err=True)
+    size = _size(output)
+    click.echo(f"network: {f1}lam {model.lam:g}, {size}, on {device} {_cost(began, device)}: {output}", err=True)
 
 
 def _training_trees(treebank: str, options: ReadOptions, share: float, broken: BrokenTrees) -> Treebank:
@@ -241,7 +246,7 @@ def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport
 def _time_left(spent: float, done: float, rest: float) -> str:
     """The time that the rest of the work takes, if that can be told from the share that is done."""
     seconds = spent * rest / done if done > 0.01 else math.inf
-    return "" if seconds == math.inf else f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
+    return "" if seconds in (0, math.inf) else f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
 
 
 def _look(

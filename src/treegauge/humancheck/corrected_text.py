@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from treegauge.errors import RequestError
 from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.trees.notation import discbracket_line, parse_discbracket
 from treegauge.trees.tree import Tree
@@ -144,8 +145,13 @@ def _merged(found: Sequence[tuple[str, str]], old: Sequence[str], new: Sequence[
     return "".join(made)
 
 
-def patch_of(files: Sequence[CorrectedFile]) -> Iterator[bytes]:
+def patch_of(files: Sequence[CorrectedFile] | None) -> Iterator[bytes]:
     """The lines of a unified diff of all files that changed, for ``git apply`` and ``patch -p1`` in the current folder."""
+    if files is None:
+        raise RequestError(
+            "a patch needs bracketed files whose trees are read just as they are written, and these are not: standard input,\n"
+            "  export and XML have no such text, and treebank=... leaves out lemmas and the like. corrected=... writes all trees."
+        )
     for path, before, after in files:
         name = os.path.relpath(path).replace(os.sep, "/").encode("utf-8", "surrogateescape")
         old, new = (re.findall(rb"[^\n]*\n|[^\n]+", data) for data in (before, after))

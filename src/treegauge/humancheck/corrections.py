@@ -9,7 +9,6 @@ tree replaces all other corrections of its sentence.
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +27,6 @@ from treegauge.metrics.hogenhout import Verdict
 from treegauge.presets import Preset
 from treegauge.trees.discontinuous import WordPlaces, blocks_of, from_placed_words, walk, with_placed_words
 from treegauge.trees.drawing.layout import parents_of
-from treegauge.trees.notation import discbracket_line
 from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Treebank
 
@@ -361,22 +359,6 @@ def proposed_tree(
         return tree, ""
     corrected = correct_tree(tree, [change], counts, frame)
     return (tree, corrected) if isinstance(corrected, str) else (corrected, "")
-
-
-def treebank_patch(before: Treebank, after: Treebank) -> Iterator[str]:
-    """The lines of a unified diff from one treebank to another, a tree per line; in discbracket if either has gaps.
-
-    >>> one, two = Treebank.parse("(S (A a) (B b))"), Treebank.parse("(S (NP (A a) (B b)))")
-    >>> print("".join(treebank_patch(one, two)), end="")
-    --- treebank
-    +++ corrected
-    @@ -1 +1 @@
-    -(S (A a) (B b))
-    +(S (NP (A a) (B b)))
-    """
-    line = str if before.is_continuous and after.is_continuous else discbracket_line
-    old, new = ([f"{line(tree)}\n" for tree in bank] for bank in (before, after))
-    yield from difflib.unified_diff(old, new, "treebank", "corrected", n=0)
 
 
 def _agreeing(log: JudgementLog, question: Question, decision: Verdict, annotators: Sequence[str]) -> list[Judgement]:

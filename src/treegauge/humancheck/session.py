@@ -25,7 +25,7 @@ import numpy as np
 
 from treegauge.errors import RequestError, TreegaugeError, UsageError, WriteError
 from treegauge.humancheck.corrected_text import corrected_files, patch_of
-from treegauge.humancheck.corrections import correct_treebank, last_edited_tree, proposed_tree, treebank_patch
+from treegauge.humancheck.corrections import correct_treebank, last_edited_tree, proposed_tree
 from treegauge.humancheck.editing import edited_tree
 from treegauge.humancheck.exchange import judgement_lines
 from treegauge.humancheck.judgements import (
@@ -492,7 +492,7 @@ class Session:
         bank = correct_treebank(self.check, self.log, annotators=self.whose(person)).bank
         files = corrected_files(self.check.gold, bank) if form in ("patch", "mrg") else None
         if form == "patch":
-            return b"".join(patch_of(files)) if files else "".join(treebank_patch(self.check.gold, bank)).encode("utf-8", "replace")
+            return b"".join(patch_of(files))
         if files:
             return b"".join(file.after for file in files)
         writer = FORMATS["bracketed" if form == "mrg" else form].writer

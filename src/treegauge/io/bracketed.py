@@ -228,7 +228,7 @@ class _Reader:
         if inside := sorted(set(margins) - set(trees.tolist())):
             begin = trees[np.searchsorted(trees, inside[0]) - 1]
             what = f"begins with a bracket, inside the tree of line {begin}: is a bracket missing there, and one too many later?"
-            self.text.source.note(what, f"{self.path}:{inside[0]}")
+            self.text.source.note(f"{what} lines=True, for a tree per line, finds them", f"{self.path}:{inside[0]}")
 
     def _read_mended(self, block: _TextBlock) -> tuple[TreeColumns | None, int]:
         """The trees of a block that may have broken ones, and the number of bytes read."""

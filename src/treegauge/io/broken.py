@@ -44,7 +44,7 @@ class BrokenTrees:
     def lines(self) -> Iterator[str]:
         """A line for each broken tree: its place, what is wrong, and what was done."""
         for problem in self.problems:
-            done = f"repaired ({', '.join(problem.repairs)})" if problem.repairs else self._consequence
+            done = f"repaired: {', '.join(problem.repairs)}" if problem.repairs else self._consequence
             yield f"{problem.place}: {problem.reason}; {done}"
 
     @property

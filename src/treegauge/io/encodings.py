@@ -1,8 +1,8 @@
-"""The encoding of a text told from its bytes, where that is certain.
+"""The encoding of a text told from its bytes.
 
-UTF-16 is told by its byte order mark or its zero bytes, UTF-8 by being valid. Windows-1252, of which Latin-1 is a part, is certain
-if the letters are those of one language of Western Europe, and no sign such as ``³`` or ``¼``, which stand for letters in
-other encodings, is inside a word. Anything else must be named.
+UTF-16 is told by its byte order mark or its zero bytes, UTF-8 by being valid. A text is taken for Windows-1252, of which Latin-1 is
+a part, if the letters are those of one language of Western Europe, and no sign such as ``³`` or ``¼``, which stand for letters in
+other encodings, is inside a word; a short text in another encoding may look so, too. Anything else must be named.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_xml(beginning: bytes) -> bool:
 
 
 def is_western(text: bytes) -> bool:
-    """Whether a text that is not UTF-8 is certainly Windows-1252.
+    """Whether a text that is not UTF-8 looks like Windows-1252.
 
     >>> [is_western(word.encode("latin2")) for word in ("Größe", "małżeństwo", "hűvös")]
     [True, False, False]

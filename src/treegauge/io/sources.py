@@ -10,9 +10,9 @@ import codecs
 import glob
 import io
 import os
+import re
 import stat
 import sys
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ from fnmatch import fnmatch
 from itertools import chain
 from typing import Any, BinaryIO, Literal, NamedTuple, TypedDict, cast
 
-from treegauge.errors import EncodingError, FileNote, FormatError, InputError, UnknownName, UsageError, refusing_unreadable
+from treegauge.errors import EncodingError, FileNote, FormatError, InputError, UnknownName, UsageError, refusing_unreadable, warn
 from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
 from treegauge.tables import concise
 
@@ -165,7 +165,7 @@ class Source:
         if self.on_note is not None:
             self.on_note(place or self.name, what)
         else:
-            warnings.warn(FileNote(place or self.name, what), stacklevel=2)
+            warn(FileNote(place or self.name, what))
 
     @property
     def suffix(self) -> str:
@@ -354,7 +354,7 @@ class ReadOptions:
     """Options for reading a treebank.
 
     * ``format``: a name of :data:`treegauge.io.FORMATS`, or ``auto``.
-    * ``encoding``: the encoding of the text. ``auto`` is UTF-8, or another encoding where that is certain (see
+    * ``encoding``: the encoding of the text. ``auto`` is UTF-8, or what the bytes look like (see
       :mod:`treegauge.io.encodings`); UTF-8 is checked strictly. ``PATTERN=NAME`` gives the encoding of files whose path or name
       matches; several are separated by commas, and one without a pattern is for the other files.
     * ``treebank``: a name of :data:`treegauge.presets.treebanks.TREEBANKS`, which says what is a word, a lemma, a trace and a
@@ -453,7 +453,7 @@ class Text:
     def __init__(self, source: Source, options: ReadOptions) -> None:
         self.source, self.name, self.suffix = source, source.name, source.suffix
         self.on_left_out = source.on_left_out
-        given = options.encoding_of(source.name)
+        given = re.sub("(?i)^latin-(?!1$)", "latin", options.encoding_of(source.name))
         self.encoding = "utf-8" if given == AUTO or _is_utf8(given) else given
         self._chunks = self._open(given, options.style)
         self._first = next(self._chunks)
@@ -498,7 +498,8 @@ class Text:
             return
         self.encoding = name
         if style is None or name != style.encoding:
-            self.source.note(f"not UTF-8: read as {'Windows-1252 (Latin-1)' if name == 'cp1252' else name.upper()}")
+            western = 'Windows-1252 (Latin-1); if letters look wrong, name another encoding, as in encoding="latin-2"'
+            self.source.note(f"not UTF-8: read as {western if name == 'cp1252' else name.upper()}")
         yield from _to_utf8(rest, name, self.name, line)
 
     @property
@@ -548,7 +549,11 @@ def _encoding_of_other(beginning: bytes) -> str:
 
 def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
     with refusing_unreadable(name):
+        is_first = True
         while chunk := stream.read(CHUNK_BYTES):
+            if is_first and chunk.startswith(b"PK\3\4"):
+                raise FormatError("this is a treegauge model or another zip file, not trees or text", path=name)
+            is_first = False
             yield chunk
 
 
@@ -557,7 +562,7 @@ def _is_utf8(encoding: str) -> bool:
         io.TextIOWrapper(io.BytesIO(), encoding)  # refuses codecs that are not of text, such as base64
         return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
     except (LookupError, ValueError):
-        raise UsageError(f"unknown encoding {encoding!r}; for example: utf-8, latin-1, utf-16, cp1252") from None
+        raise UsageError(f"unknown encoding {encoding!r}; for example: utf-8, latin-1, latin-2, utf-16, cp1252") from None
 
 
 def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:

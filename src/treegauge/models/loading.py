@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.grammar.model import SHIPPED, load_model
 from treegauge.grammar.training_sentences import NO_HASHES, UInt64
 from treegauge.io.archive import archive_schema
-from treegauge.parsing.objectives import VITERBI, settings_from_notes
+from treegauge.metrics.registry import METRICS
+from treegauge.parsing.mixture import LPR, MIXTURE_SETTINGS, MixtureParser
+from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting, settings_from_notes
 from treegauge.parsing.parser import Parser, SentenceParser
 
 OWN = "own"
@@ -35,8 +37,25 @@ class LoadedModel:
         """The parser, decoding for F1: with the setting that a counted grammar stores, else Viterbi; by posteriors if trained."""
         if not isinstance(self.parser, Parser):
             return self.parser
-        setting = settings_from_notes(self.notes).get("f1", VITERBI)
+        setting = self.setting("f1")
         return self.parser.with_settings(objective=setting.objective, options=setting.options)
+
+    def setting(self, purpose: str) -> DecodingSetting:
+        """The setting for one of :data:`CRITERIA`, which the model stores or which is usual for its kind, or for METRIC.RATE.
+
+        >>> load_parser("own").setting("recall")
+        DecodingSetting(objective='viterbi', lam=None)
+        """
+        known = settings_from_notes(self.notes)
+        if isinstance(self.parser, MixtureParser):
+            known = MIXTURE_SETTINGS | {"f1": DecodingSetting(LPR, self.parser.lam)} | known
+        elif not isinstance(self.parser, Parser):  # exact match needs samples of whole trees, which a mixture does not have
+            known = {name: MIXTURE_SETTINGS[name] for name in ("recall", "precision")} | {"f1": DecodingSetting(LPR)} | known
+        if purpose not in CRITERIA and purpose.partition(".")[0].partition(":")[0] not in METRICS:
+            raise UnknownName("criterion", purpose, CRITERIA, "METRIC.RATE")
+        if purpose in known or (purpose in CRITERIA and isinstance(self.parser, Parser)):
+            return known.get(purpose, VITERBI)
+        return DecodingSetting(f"mbr:parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else f"mbr:{purpose}")
 
 
 def is_model(name: str) -> bool:

@@ -29,7 +29,10 @@ def mix_models(models: Sequence[LoadedModel], shares: Sequence[float] | None = N
     """The mixture of some models; its training sentences are those of all of them."""
     names = [model.name for model in models]
     if len(set(names)) < len(names):
-        raise UsageError(f"a model that counts twice has a share of 2: give it once ({max(names, key=names.count)})")
+        twice = max(names, key=names.count)
+        raise UsageError(
+            f"{twice} is there twice: give it once, with a share of 2 if it counts twice; the text to parse comes last"
+        )
     sentences = np.unique(np.concatenate([model.sentences for model in models]))
     return LoadedModel(" + ".join(names), mixture_of({m.name: m.parser for m in models}, shares, lam), {}, sentences)
 

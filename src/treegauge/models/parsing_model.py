@@ -12,19 +12,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, cast, overload
 
-from treegauge.errors import TreegaugeWarning, UsageError, checked
-from treegauge.models.loading import load_parser
+from treegauge.errors import TreegaugeWarning, UsageError, checked, warn
+from treegauge.models.loading import LoadedModel, load_parser
 from treegauge.parsing.confidence import calibration_from_notes
-from treegauge.parsing.mixture import mixture_of
+from treegauge.parsing.mixture import MixtureParser, mixture_of
+from treegauge.parsing.objectives import CRITERIA
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import Constituent, Parse
-from treegauge.parsing.raw_text import tokenise
+from treegauge.parsing.raw_text import split_sentences, tokenise
 from treegauge.tables import cut
 
 
@@ -35,14 +36,21 @@ class ParsingModel:
     objective that trees are decoded for is chosen with :meth:`decoding`.
     """
 
-    def __init__(self, parser: SentenceParser, name: str = "", notes: Mapping[str, Any] | None = None) -> None:
-        calibration = calibration_from_notes(notes or {}) or parser.calibration
+    def __init__(
+        self, parser: SentenceParser, name: str = "", notes: Mapping[str, Any] | None = None, files: Sequence[str] = ()
+    ) -> None:
+        self.notes, self.files = notes or {}, tuple(files)
+        calibration = calibration_from_notes(self.notes) or parser.calibration
         self.parser, self.name = parser.with_settings(expected_f1=True, calibration=calibration), name
         parser.check()
 
     def decoding(self, objective: str, **options: Any) -> ParsingModel:
-        """The same model with another decoding objective and its options, such as ``"labelled-precision-recall", lam=0.3``."""
-        return ParsingModel(self.parser.with_settings(objective=objective, options=options), self.name)
+        """The same model with another decoding objective and its options, such as ``"labelled-precision-recall", lam=0.3``; or
+        with its setting for ``"recall"``, ``"precision"``, ``"f1"`` or ``"exact"``, as ``parse --for`` has it."""
+        if objective in CRITERIA:
+            setting = LoadedModel(self.name, self.parser, self.notes).setting(objective)
+            objective, options = setting.objective, {**setting.options, **options}
+        return ParsingModel(self.parser.with_settings(objective=objective, options=options), self.name, self.notes, self.files)
 
     @overload
     def parse(self, text: str) -> ParsedSentence: ...
@@ -58,7 +66,7 @@ class ParsingModel:
             return self.parser.parse(_sentence(text, words))
         sentences = [_sentence(each, None) for each in text]
         if len(text) > 1 and not any(" " in each for each in text):
-            warnings.warn("each string of a list is a sentence; the tokens of one sentence are words=[...]", TreegaugeWarning, 2)
+            warn(TreegaugeWarning("each string of a list is a sentence; the tokens of one sentence are words=[...]"))
         return list(self.parser.parse_all(sentences))
 
     def kbest(self, text: str | None = None, k: int = 5, *, words: Sequence[str] | None = None) -> list[Parse]:
@@ -77,9 +85,16 @@ class ParsingModel:
         return sorted((c for c in found if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a trained model to a file, from which :func:`load` opens it."""
+        """Write a trained model or a mixture to a file, from which :func:`load` opens it; a mixture's file names its models."""
         from treegauge.grammar.latent.latent_model import LatentModel, save_latent
 
+        if isinstance(self.parser, MixtureParser):
+            from treegauge.models.mixtures import save_mixture
+
+            if len(set(self.files)) < len(self.parser.parts):
+                raise UsageError("a mixture of models in different files can be saved: save them, and mix(['a.model', 'b.model'])")
+            save_mixture(os.fspath(path), self.files, self.parser.shares, self.parser.lam, notes=self.notes)
+            return
         model: object = getattr(self.parser, "model", None)
         if model is None:
             raise UsageError("models of treegauge.train can be saved; a grammar by treegauge.grammar.save_model")
@@ -93,24 +108,29 @@ class ParsingModel:
 
     def __repr__(self) -> str:
         objective = " ".join([self.parser.objective, *(f"{name}={value!r}" for name, value in self.parser.options.items())])
-        return cut(f"<model{f' {self.name}' if self.name else ''}: {self.parser.about}; decodes with {objective}>")
+        about = self.name if self.name.startswith("mixture of ") else f"model {self.name}".strip() + f": {self.parser.about}"
+        return cut(f"<{about}; decodes with {objective}>")
 
 
 def _sentence(text: object, words: object) -> Sentence:
     """A sentence given as text or as its words."""
     if (text is None) == (words is None):
-        raise UsageError("give one sentence: as text, or its tokens as words=[...]")
+        raise UsageError(f"give one sentence: as text, or its tokens as words=[...]{', not both' if words is not None else ''}")
     if words is not None:
         tokens: list[Any] = list(cast("Iterable[Any]", words)) if isinstance(words, Iterable) else [None]
         if isinstance(words, str) or not all(token and isinstance(token, str) for token in tokens):
             raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
         return Sentence(tuple(tokens))
     if isinstance(text, str):
-        return Sentence(tuple(tokenise(text)))
+        sentences = split_sentences(text)
+        if len(sentences) > 1:
+            advice = "parse(treegauge.parsing.split_sentences(text)) parses each; a line end ends a sentence, too"
+            warn(TreegaugeWarning(f"this text has {len(sentences)} sentences, and gets one tree; {advice}"))
+        return Sentence(tuple(itertools.chain.from_iterable(map(tokenise, sentences))))
     if isinstance(text, Sentence):
         return text
     kind = type(text).__name__
-    raise UsageError(f"a sentence is a string, not of type {kind}; several are a list of strings, and tokens are words=[...]")
+    raise UsageError(f"a sentence is a string, not of type {kind}; parse takes a list of them, too, and tokens are words=[...]")
 
 
 @checked()
@@ -120,9 +140,10 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     try:
         name = os.fspath(path)
     except TypeError:
-        raise UsageError(f"a model is opened by the path of its file, not from {type(path).__name__}") from None
+        several = "; treegauge.mix([...]) mixes several" if isinstance(path, list | tuple) else ""
+        raise UsageError(f"load takes the path of a model file, not {type(path).__name__}{several}") from None
     loaded = load_parser(name, device=device)
-    return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes)
+    return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
 
 @checked()
@@ -143,4 +164,8 @@ def mix(
         raise UsageError("models to mix are a list: mix([a, b])")
     opened = [model if isinstance(model, ParsingModel) else load(model, device=device) for model in models]
     named = {f"model {i} ({model.name})": model.parser for i, model in enumerate(opened, start=1)}
-    return ParsingModel(mixture_of(named, shares, lam), "mixture")
+    parser = mixture_of(named, shares, lam)
+    names = (f"{model.name or 'a model'} ({share:g})" for model, share in zip(opened, parser.shares, strict=True))
+    return ParsingModel(
+        parser, f"mixture of {' and '.join(names)}", files=[model.files[0] for model in opened if len(model.files) == 1]
+    )

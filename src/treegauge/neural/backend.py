@@ -37,7 +37,7 @@ def torch_module() -> Any:
     try:
         return importlib.import_module("torch")
     except ImportError:
-        raise MissingExtra("treegauge.neural on tensors", "torch") from None
+        raise MissingExtra("a network (PyTorch)", "torch") from None
 
 
 def _tf32_settings() -> tuple[list[tuple[Any, str]], Any]:

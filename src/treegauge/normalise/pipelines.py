@@ -20,6 +20,7 @@ from treegauge.normalise import labels, markovisation, pruning
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
 from treegauge.presets import load_preset
+from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.tables import british, cut
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.notation import is_nltk_tree
@@ -115,10 +116,16 @@ def _bound(transform: Callable[..., Tree | None]) -> Callable[[StepValues], Tran
     return lambda values: partial(transform, **values) if values else transform
 
 
-_PUNCTUATION = pruning.PUNCTUATION
-_PUNCTUATION_TAGS = Parameter(
-    "tags", "ptb", f"{' or '.join(_PUNCTUATION)}, or tags in quotes with blanks between", _tags(_PUNCTUATION)
-)
+def _punctuation(text: str) -> Collection[str]:
+    """The tags of a treebank's punctuation, or those that a text has; a name that is neither is refused."""
+    named = {name: style.punctuation for name, style in TREEBANKS.items()} | pruning.PUNCTUATION
+    if text.islower() and text.isalpha() and text not in named and text not in PUNCTUATION:
+        raise ValueError(text)
+    return _tags(named)(text)
+
+
+_PUNCTUATION_HELP = "evalb, a treebank's name (by default that of treebank=...), or tags in quotes with blanks between"
+_PUNCTUATION_TAGS = Parameter("tags", "ptb", _PUNCTUATION_HELP, _punctuation)
 _TRACE_TAGS = _tags({"-NONE-": pruning.TRACE_TAGS})
 _ROOTS = "usual (empty, TOP, ROOT, S1, VROOT), or labels in quotes with blanks between"
 _DIRECTION = Parameter("direction", "right", "right, left or head", _choice(*get_args(markovisation.Direction)))
@@ -201,7 +208,7 @@ _ALL = (
         _bound(pruning.collapse_unaries),
         lambda values: pruning.expand_unaries if values["keep"] == "joined" else None,
         (
-            Parameter("keep", "top", "the label that is kept: top, bottom or joined", _choice(*get_args(pruning.Keep))),
+            Parameter("keep", "top", "top, bottom or joined: the label that is kept", _choice(*get_args(pruning.Keep))),
             Parameter("tags", "yes", "whether a chain over one word collapses into its tag (yes or no)", _yes_or_no),
         ),
     ),
@@ -425,8 +432,8 @@ def _trees_of(value: object) -> Iterable[Tree]:
     return (item if isinstance(item, Tree) else as_treebank([item])[0] for item in cast("Iterable[object]", value))
 
 
-def pipeline(text: str) -> Pipeline:
-    """The pipeline that a text describes.
+def pipeline(text: str, treebank: str = "") -> Pipeline:
+    """The pipeline that a text describes; without tags of its own, the step punctuation has those of the treebank.
 
     >>> print(pipeline("traces, unaries:bottom, binarise:left:h=inf"))
     traces,unaries:keep=bottom,binarise:direction=left:h=inf
@@ -442,7 +449,7 @@ def pipeline(text: str) -> Pipeline:
         name = name.strip()
         if name in ALIASES and arguments:
             raise UsageError(f"{name} stands for {ALIASES[name][0]} and takes no parameters: {written.strip()!r}")
-        steps += pipeline(ALIASES[name][0]).steps if name in ALIASES else [_bind(name, arguments)]
+        steps += pipeline(ALIASES[name][0], treebank).steps if name in ALIASES else [_bind(name, arguments, treebank)]
     return Pipeline(tuple(steps))
 
 
@@ -457,14 +464,14 @@ def _split(text: str, separator: str) -> list[str]:
     return pieces
 
 
-def _bind(name: str, arguments: Iterable[str]) -> BoundStep:
+def _bind(name: str, arguments: Iterable[str], treebank: str) -> BoundStep:
     if not name:
         raise UsageError("a step without a name: commas separate steps, as in traces,functions")
     name = british(name)
     if name not in STEPS:
         raise UnknownName("normalising step", name, [*STEPS, *ALIASES])
     step = STEPS[name]
-    values = {parameter.name: parameter.default for parameter in step.parameters}
+    values = {each.name: treebank if treebank and each is _PUNCTUATION_TAGS else each.default for each in step.parameters}
     positional = iter(step.parameters)
     for argument in arguments:
         key, given, value = argument.partition("=") if not argument.lstrip().startswith('"') else ("", "", argument)

@@ -6,12 +6,11 @@ largest sum of shares less lam per node (Goodman 1996), and need not be any of t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from treegauge.errors import FileNote
+from treegauge.errors import FileNote, warn
 from treegauge.normalise.labels import ROOT_LABELS, base_label
 from treegauge.parsing.mixture import LAM, MixtureView, Posteriors, Rows
 from treegauge.parsing.posterior_view import Best
@@ -68,7 +67,7 @@ def recombined_trees(
         bank.require_continuous("brackets that vote have no gaps")
         if i in detailed and len(detailed) < len(banks):
             what = "its function tags are cut off, since not all files have them"
-            warnings.warn(FileNote(names[i] if names else f"treebank {i + 1}", what), stacklevel=2)
+            warn(FileNote(names[i] if names else f"treebank {i + 1}", what))
     for trees in voting_trees(banks, names):
         shares = None if weights is None else [weights[i] for i in trees]
         best = recombine(list(trees.values()), shares, lam=lam, cut=len(detailed) < len(banks))

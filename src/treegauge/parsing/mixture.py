@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import FileNote, MismatchError, UsageError
+from treegauge.errors import FileNote, MismatchError, UsageError, warn
 from treegauge.normalise.labels import ROOT_LABELS, base_label
 from treegauge.normalise.pruning import chain_labels
 from treegauge.parsing.objectives import CRITERIA, DecodingSetting, check_objective
@@ -29,11 +28,10 @@ from treegauge.parsing.span_charts import TOP
 from treegauge.parsing.spellings import Spellings
 from treegauge.trees.tree import Child, Tree
 
+LPR = "labelled-precision-recall"
 LAM = 0.45
 """The price of a node of a mixture, unless it was tuned or is given."""
-MIXTURE_SETTINGS = {
-    purpose: DecodingSetting("labelled-precision-recall", lam) for purpose, lam in zip(CRITERIA, (LAM, 0.5, 0.25, 0.7), strict=True)
-}
+MIXTURE_SETTINGS = {purpose: DecodingSetting(LPR, lam) for purpose, lam in zip(CRITERIA, (LAM, 0.5, 0.25, 0.7), strict=True)}
 """The setting of a mixture for each purpose, unless it was tuned. For exact match it is the tree of all constituents that are more
 probable than not: if constituents were right independently of each other, no tree would be right more often."""
 LEAST = 1e-6
@@ -137,7 +135,8 @@ def check_shares(parts: Sequence[object], shares: Sequence[float]) -> None:
     usable = all(isinstance(share, Real) and 0 <= share < math.inf for share in shares)
     if len(parts) != len(shares) or not usable or not any(shares):
         given = ", ".join(f"{share:g}" if isinstance(share, Real) else repr(share) for share in shares)
-        raise UsageError(f"a mixture of {len(parts)} needs {len(parts)} shares, none below 0 and not all 0, not {given or 'none'}")
+        needed = f"{len(parts)} shares, none below 0 and not all 0, such as {','.join('2'.ljust(len(parts), '1'))}"
+        raise UsageError(f"{len(parts)} models need {needed}; you gave {given or 'none'}")
 
 
 class MixtureView(PosteriorView):
@@ -233,14 +232,14 @@ class MixtureParser(BatchParser):
 
     parts: tuple[SentenceParser, ...]
     shares: tuple[float, ...]
-    objective: str = "labelled-precision-recall"
+    objective: str = LPR
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     lam: float = LAM
     cut: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         check_shares(self.parts, self.shares)
-        check_objective("labelled-precision-recall", {"lam": self.lam})
+        check_objective(LPR, {"lam": self.lam})
         if self.gold_tags:
             object.__setattr__(self, "parts", tuple(part.with_settings(gold_tags=True) for part in self.parts))
 
@@ -359,7 +358,7 @@ def _labels_to_cut(parts: Mapping[str, SentenceParser]) -> list[int]:
     for i in detailed:
         example = min(labels[i] - plain[i])
         what = f"its labels are mixed without function tags ({example} as {base_label(example)}), which other models do not have"
-        warnings.warn(FileNote(names[i], what), stacklevel=4)
+        warn(FileNote(names[i], what))
     return detailed
 
 

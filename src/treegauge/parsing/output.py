@@ -363,7 +363,10 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     text = record(job.form, number, parsed, *shown, first=number == 0, expected_f1=parser.expected_f1)
     times, rest = divmod(number - job.done, job.check_every)
     checked = parsed.sentence if not rest and times < job.check_most else None
-    return ParseRecord(text, replace(parsed, sentence=Sentence(()), tree=Tree(""), kbest=(), constituents=()), checked)
+    failed = parsed.fallback and bool(parsed.sentence.words)
+    return ParseRecord(
+        text, replace(parsed, sentence=Sentence(()), tree=Tree(""), fallback=failed, kbest=(), constituents=()), checked
+    )
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:

@@ -6,6 +6,7 @@ next word can begin a sentence; not after an abbreviation that is usually follow
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +22,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r":(?![\d/])", " : "),
         (r"(?<=[^.\s])\.(?=\s*['\")\]}]*\s*$)", " ."),
         (r"(?<=[^'\s])'(?= )", " '"),
-        (r"(?<= )'(?=[A-Za-z]{3})(?!tis|twas|cause|till|round)", "' "),
+        (r"(?<![^ (\[{])'(?=[A-Za-z]{3}|[A-Z])(?!(?i:tis|twas|cause|till|round|em\b|n\b))", "` "),
         (r"(?i)(?<=[a-z])n't\b", " n't"),
         (r"(?i)(?<=[\w.])'(s|m|d|ll|re|ve)\b", r" '\1"),
         (r"(?i)\b(can)(not)\b", r"\1 \2"),
@@ -35,7 +36,7 @@ _HELD = "\ue000"
 
 
 def tokenise(text: str) -> list[str]:
-    """The words of a sentence: punctuation and clitics split off, straight double quotes turned into `` and ''.
+    """The words of a sentence: punctuation and clitics split off, double quotes turned into `` and '', single ones into ` and '.
 
     >>> tokenise('"I can\\'t," she said, "pay $1,000."')
     ['``', 'I', 'ca', "n't", ',', "''", 'she', 'said', ',', '``', 'pay', '$', '1,000', '.', "''"]
@@ -52,7 +53,7 @@ def tokenise(text: str) -> list[str]:
 
 
 _BEFORE_A_NAME = re.compile(r"(?:Mr|Mrs|Ms|Messrs|Dr|Prof|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|St|Mt|Ft|vs|cf|al|e\.g|i\.e|ca)\.")
-_BEFORE_A_NUMBER = re.compile(r"(?:Nos?|Figs?|pp?|Eq|Sec|Vol|Ch)\.")
+_BEFORE_A_NUMBER = re.compile(r"(?:Nos?|Figs?|pp?|Eq|Sec|Vol|Ch|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.")
 _INITIALS = re.compile(r"(?:[A-Z]\.)+")
 _OFTEN_FIRST = re.compile(
     r"(?:The|An?|This|That|These|Those|It|He|She|They|We|You|I|In|On|At|But|And|So|If|When|As|For|There|What|How|Why|Who)\b"
@@ -62,12 +63,14 @@ _END = re.compile(r"""(\S*?[.?!…]['"”’)\]}]*)\s+(?=['"“‘(\[{]*[A-Z0-9]
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a paragraph.
+    """The sentences of a text; none goes over the end of a line.
 
     >>> split_sentences('Mr. J. Smith left the U.S. in May. "Why?" he asked. It cost $3.50! The end')
     ['Mr. J. Smith left the U.S. in May.', '"Why?" he asked.', 'It cost $3.50!', 'The end']
     """
     found, begin = list[str](), 0
+    if "\n" in text.strip():
+        return list(itertools.chain.from_iterable(map(split_sentences, text.splitlines())))
     for match in _END.finditer(text):
         last = match[1].lstrip("\"'“‘([{")
         goes_on = (

@@ -56,7 +56,8 @@ def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) 
     """Two annotators, disagreement, adjudication, correction, export and results, by keyboard alone."""
     options, direction = VARIANTS[variant]
     gold, test = job(direction)
-    check = build_check(gold, {"A": test}, CheckPlan(by_sentence=True, sample=3))
+    io.write(gold, tmp_path / "gold.mrg")
+    check = build_check(io.read(tmp_path / "gold.mrg"), {"A": test}, CheckPlan(by_sentence=True, sample=3))
     units = [unit for unit in check.units if set(unit) <= set(check.order)]
     with (
         Store(tmp_path / "j.sqlite") as store,
@@ -129,7 +130,7 @@ def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) 
         for person in (anna, ben, adjudicator):
             person.close()
     assert f"+{edited}\n" in patch
-    assert export_and_results(tmp_path, gold, test) == [edited if str(tree) in patch else str(tree) for tree in gold]
+    assert export_and_results(tmp_path, gold, test) == [edited if f"-{tree}\n" in patch else str(tree) for tree in gold]
 
 
 def export_and_results(folder: Path, gold: Treebank, test: Treebank) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 DERIVATIONS = 10
 """The number of derivations considered for each requested tree."""
+MOST_TREES = 1000
+"""The most trees all of which are looked at where the best derivations have too few."""
 
 ItemKey = tuple[int, int]
 """An item and one of its subcategories; (-1, 0) is the node above all roots."""
@@ -329,16 +331,41 @@ def best_derivations(forest: LatentForest, level: Level, found: Pass, most: int)
         yield search.best_first.value(_TOP, rank) - scale, search.derivation(rank)
 
 
+def all_derivations(forest: LatentForest) -> list[Derivation]:
+    """All derivations that pruning has left, without subcategories; meant for forests with few trees."""
+    packed, alive = forest.packed_forest, forest.edge_posterior > 0
+    is_tag = forest.tables.rules.is_tag
+    ways: list[list[tuple[int, ...]]] = [[] for _ in range(len(packed.symbol))]
+    for v in range(len(packed.symbol) - 1, -1, -1):
+        if is_tag[packed.symbol[v]]:
+            ways[v].append(())
+        for d in range(int(packed.first[v]), int(packed.first[v + 1])):
+            if alive[d]:
+                below = [ways[x] for x in (int(packed.left[d]), int(packed.right[d])) if x >= 0]
+                ways[v] += [(d, *itertools.chain(*each)) for each in itertools.product(*below)]
+    return [Derivation(v, way) for v in forest.roots() for way in ways[v]]
+
+
 def best_trees(forest: LatentForest, k: int) -> list[Parse]:
-    """The k likeliest distinct trees among the best derivations of all grammars, with the trees' log probabilities."""
+    """The k likeliest distinct trees among the best derivations of all grammars, with the trees' log probabilities.
+
+    Where these are derivations of fewer than k trees, and there are not too many trees, all trees are looked at.
+    """
     if not forest.has_parse or k < 1:
         return []
     wanted = (best_derivations(forest, level, found, DERIVATIONS * k) for level, found in forest.grammar_passes)
     ways = sorted((way for each in wanted for way in each), key=lambda way: -way[0])[: DERIVATIONS * k]
-    parses = [(forest.log_probability_of(way), way) for way in dict.fromkeys(derivation for _, derivation in ways)]
-    parses.sort(key=lambda parse: -parse[0])
+    made = _parses(forest, (derivation for _, derivation in ways))
+    if len(made) < k and forest.n_parses <= MOST_TREES:
+        made = _parses(forest, all_derivations(forest))
+    return made[:k]
+
+
+def _parses(forest: LatentForest, derivations: Iterable[Derivation]) -> list[Parse]:
+    """The distinct trees of some derivations, the likeliest first."""
+    found = [(forest.log_probability_of(way), way) for way in dict.fromkeys(derivations)]
     made: dict[str, Parse] = {}
-    for value, derivation in parses:
+    for value, derivation in sorted(found, key=lambda each: -each[0]):
         tree = forest.tree(derivation)
         made.setdefault(str(tree), Parse(tree, value))
-    return list(made.values())[:k]
+    return list(made.values())

@@ -10,7 +10,6 @@ estimated as the mean of -log P(tree | words) over a sample.
 
 from __future__ import annotations
 
-import itertools
 import math
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
@@ -27,6 +26,7 @@ from treegauge.grammar.latent.rule_rows import Int64
 from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, base_forest, base_inside, base_rules
 from treegauge.parsing.latent.latent_derivations import (
     Derivation,
+    all_derivations,
     best_derivation,
     best_trees,
     derivation_of,
@@ -468,18 +468,3 @@ def tree_entropy(forest: LatentForest, few: int = FEW, samples: int = SAMPLES) -
 def _share(forest: LatentForest, derivation: Derivation) -> float:
     """P(tree | words), the mean over the grammars."""
     return float(np.mean(np.exp(np.array(forest.log_probabilities_of(derivation, pruned=True)) - forest.log_probabilities)))
-
-
-def all_derivations(forest: LatentForest) -> list[Derivation]:
-    """All derivations that pruning has left, without subcategories; meant for forests with few trees."""
-    packed, alive = forest.packed_forest, forest.edge_posterior > 0
-    is_tag = forest.tables.rules.is_tag
-    ways: list[list[tuple[int, ...]]] = [[] for _ in range(len(packed.symbol))]
-    for v in range(len(packed.symbol) - 1, -1, -1):
-        if is_tag[packed.symbol[v]]:
-            ways[v].append(())
-        for d in range(int(packed.first[v]), int(packed.first[v + 1])):
-            if alive[d]:
-                below = [ways[x] for x in (int(packed.left[d]), int(packed.right[d])) if x >= 0]
-                ways[v] += [(d, *itertools.chain(*each)) for each in itertools.product(*below)]
-    return [Derivation(v, way) for v in forest.roots() for way in ways[v]]
