@@ -185,7 +185,7 @@ def stored(folder: Path) -> dict[Path, int]:
     return {path: written for path, written in found.items() if written}
 
 
-MADE = re.compile(r"(?:-o|>|--figure|--svg|--output) (\S+)")
+MADE = re.compile(r"(?:-o|(?<!-)>|--figure|--svg|--output) (\S+)")
 
 
 def follow(page: str, folder: Path, codes: Mapping[str, int] | None = None, *, extras: bool = False) -> dict[str, Done]:

@@ -11,7 +11,9 @@ from treegauge.cli._group import Command
 @click.argument("name", metavar="[NAME]", default="")
 def command(name: str) -> None:
     """Explain what the metric NAME measures: its definition, an example, its counts, rates, options and paper; or what the
-    decoding objective NAME maximises; or a baseline, lam or chunk-entropy. Without NAME, list all names.
+    decoding objective NAME maximises; or a baseline.
+
+    Without NAME, list all names.
 
     \b
     Example: treegauge explain goodman:pre
