@@ -27,17 +27,7 @@ from treegauge.parsing.confidence import ExpectedCounts, calibration_from_notes
 from treegauge.parsing.input import KINDS, InputKind
 from treegauge.parsing.mixture import MixtureParser
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, settings_from_notes
-from treegauge.parsing.output import (
-    BLOCK,
-    FORMATS,
-    ParseJob,
-    ParseRecord,
-    RecordFile,
-    footer,
-    header,
-    parse_block,
-    parse_record,
-)
+from treegauge.parsing.output import BLOCK, FORMATS, ParseJob, ParseRecord, RecordFile, footer, header, parse_block, parse_record
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of

@@ -48,14 +48,7 @@ def save_mixture(
         {"path": Path(place).as_posix(), "sha256": hashlib.sha256(content).hexdigest()}
         for place, content in zip(places, contents, strict=True)
     ]
-    document = {
-        "schema": MIXTURE,
-        "version": VERSION,
-        "parts": parts,
-        "shares": list(shares),
-        "lam": lam,
-        "notes": dict(notes),
-    }
+    document = {"schema": MIXTURE, "version": VERSION, "parts": parts, "shares": list(shares), "lam": lam, "notes": dict(notes)}
     held = {f"{_PART}{i}": np.frombuffer(content, np.uint8) for i, content in enumerate(contents)} if bundle else {}
     write_archive(path, document, held)
 
