@@ -34,6 +34,7 @@ def test_the_tour_fits_a_screen_writes_nothing_and_shows_what_its_commands_print
         printed = run(tmp_path, *line.split(), COLUMNS="80").stdout.splitlines()
         assert set(shown.splitlines()) <= {"", *printed}, line
         assert shown.strip() or line.startswith(("induce", "parse")), line
+    assert done.stdout.count("\nmessy.mrg:") == 3, "both errors that the last line counts"
     assert re.search(r"^B is better than A by .*p = \.000\d", done.stdout, re.MULTILINE)
     assert re.search(r"^C is better than A by .*precision", done.stdout, re.MULTILINE)
 

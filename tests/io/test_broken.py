@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, strategies as st
 
 from treegauge import io
-from treegauge.errors import BracketError, FormatError, UnknownName, UsageError
+from treegauge.errors import BracketError, FormatError, TreegaugeWarning, UnknownName, UsageError
 from treegauge.io.repairs import REPAIRS, repair
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.validation import examine
@@ -282,3 +283,33 @@ def test_repair_gives_back_a_tree_that_lost_closing_brackets(tree: Tree, data: s
         assert found is not None
         assert found.tree.decode() == text
         assert set(found.repairs) <= set(REPAIRS)
+
+
+def test_repairs_in_python_are_a_warning_at_the_line_of_the_caller(tmp_path: Path) -> None:
+    (tmp_path / "x.mrg").write_text("(A a)\n(B (C c)\n(D d)\n")
+    with pytest.warns(TreegaugeWarning, match="broken trees among 3: 1 repaired, 0 without a parse") as found:
+        bank = io.read(tmp_path / "x.mrg", lines=True, on_error="repair")
+    assert (len(bank), len(found), found[0].filename) == (3, 1, __file__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(io.read(tmp_path / "x.mrg", ReadOptions(lines=True, on_error="repair"))) == 3
+
+
+def test_the_last_line_is_the_same_whether_errors_are_listed_or_repaired(tmp_path: Path) -> None:
+    (tmp_path / "x.mrg").write_text("(A a)\n(B (C c)\n")
+    (error,) = examine(Source(str(tmp_path / "x.mrg"))).errors
+    (problem,) = io.read(tmp_path / "x.mrg", ReadOptions(on_error="close")).problems().values()
+    assert error.problem == problem.reason == "opening bracket that is never closed; the text ends on line 2"
+
+
+def test_a_model_is_no_treebank(tmp_path: Path) -> None:
+    for name in ("x.mrg", "x.xml"):
+        (tmp_path / name).write_bytes(b"PK\3\4" + bytes(range(256)))
+        with pytest.raises(FormatError, match="a treegauge model"):
+            io.read(tmp_path / name)
+        report = examine(Source(str(tmp_path / name)))
+        assert (report.n_errors, report.n_trees, report.n_remarks) == (1, 0, 0)
+
+
+def test_a_file_without_trees_gets_a_note() -> None:
+    assert [remark.text for remark in examine(Source("x.mrg", b"\n")).remarks] == ["there are no trees in this file"]

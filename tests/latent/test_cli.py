@@ -119,7 +119,7 @@ def test_kbest_and_posteriors(folder: Path) -> None:
 def test_refusals(folder: Path) -> None:
     assert "max-rule" in run(folder, "parse", "m.model", "words.txt", "--objective", "best", code=2)[1]
     assert "--exact" in run(folder, "parse", "m.model", "words.txt", "--prune", code=2)[1]
-    assert "give -o FILE" in run(folder, "train", "words.txt", code=2)[1]
+    assert "-o parser.model" in run(folder, "train", "words.txt", code=2)[1]
     assert "grammar" in run(folder, "train", "--show", "m.model", "--grammar", "9", code=2)[1]
     assert "NP" in run(folder, "train", "--show", "m.model", "--label", "NPP", code=2)[1]
     assert "one of them" in run(folder, "train", "--show", "--export", "m.model", code=2)[1]
@@ -170,3 +170,20 @@ def test_held_out_trees_are_not_among_the_sentences_of_the_model(folder: Path) -
     assert not np.isin(sentence_hashes(held), load_latent(folder / "rest.model").sentences).any()
     run(folder, "train", "bank.mrg", "-o", "all.model", *quickly)
     assert load_latent(folder / "all.model").sentences.tolist() == sentence_hashes(trees).tolist()
+
+
+def test_an_interrupted_training_says_how_it_continues(tmp_path: Path) -> None:
+    (tmp_path / "train.mrg").write_text("".join(f"{tree}\n" for tree in bank()), "utf-8")
+    words = ("train", "train.mrg", "-o", "m.model", "--grammars", "1", "--rounds", "1", "--no-tune")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("treegauge.cli.train._iteration_printer", lambda show: interrupt)
+        said = run(tmp_path, *words, code=1)[1]
+    assert "m.model.checkpoint keeps what was done: the same command with --resume continues" in said
+    said = run(tmp_path, *words, "--resume")[1]
+    assert "kB, in " in said
+    assert ", 0 s left" not in said
+    assert "-o parser.model" in run(tmp_path, "train", "train.mrg", code=2)[1]

@@ -246,7 +246,13 @@ def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport
 def _time_left(spent: float, done: float, rest: float) -> str:
     """The time that the rest of the work takes, if that can be told from the share that is done."""
     seconds = spent * rest / done if done > 0.01 else math.inf
-    return "" if seconds in (0, math.inf) else f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
+    return (
+        ""
+        if seconds < 0.5 or seconds == math.inf
+        else f", {seconds:.0f} s left"
+        if seconds < 120
+        else f", {seconds / 60:.0f} min left"
+    )
 
 
 def _look(

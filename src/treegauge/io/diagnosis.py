@@ -30,7 +30,7 @@ _STRETCH = 1 << 16
 def first_error(text: bytes, path: str, place: TextPosition, options: ReadOptions) -> InputError | None:
     """The first error of a text that begins between trees, or None."""
     scanner = Scanner(path, place, options, is_nested_at_margin(text))
-    for line in text.split(b"\n"):
+    for line in text.removesuffix(b"\n").split(b"\n"):
         for error in scanner.scan(line):
             return error
     return next(scanner.end(), None)

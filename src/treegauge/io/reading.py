@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from treegauge.errors import InputError, TreegaugeError, UsageError, checked
+from treegauge.errors import InputError, TreegaugeError, TreegaugeWarning, UsageError, checked, warn
 from treegauge.io.bracketed import bracketed_parts, small_files_part, text_errors, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
@@ -31,7 +31,12 @@ def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[R
     The fields of :class:`ReadOptions` are keywords, too: ``read("wsj.mrg", encoding="latin-1")``.
     """
     options = replace(options, **reading)
-    return read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)
+    bank = read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)
+    if "on_error" in reading and (problems := bank.problems()):
+        repaired = sum(bool(problem.repairs) for problem in problems.values())
+        done = f"{repaired:,} repaired, {len(problems) - repaired:,} without a parse; problems() of the treebank lists them"
+        warn(TreegaugeWarning(f"broken trees among {len(bank):,}: {done}"))
+    return bank
 
 
 def _sources(path: Path | Source) -> list[Source]:

@@ -126,6 +126,8 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
             remarks, n_remarks = remarks_on(item, most - len(report.remarks))
             report.n_remarks += n_remarks
             report.remarks += remarks[: most - len(report.remarks)]
+    if not report.n_trees + report.n_errors:
+        notes.append(Remark(source.name, "there are no trees in this file"))
     if left_out.nodes:
         notes.append(Remark(source.name, f"{number_of(left_out.nodes, 'node')} without words in the file, left out of the trees"))
     if left_out.trees:

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, Unpack, overload
@@ -19,7 +18,7 @@ from typing import Any, Unpack, overload
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import InputError, MismatchError, TreegaugeWarning, UsageError, checked
+from treegauge.errors import InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
 from treegauge.io.sources import ReadKeywords, ReadOptions
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
@@ -189,12 +188,7 @@ def warn_of(remarks: Mapping[str, Iterable[str]], *, strict: bool) -> None:
     if lines and strict:
         raise MismatchError("\n".join(lines))
     if lines:
-        import inspect
-
-        level, frame = 1, inspect.currentframe()
-        while frame is not None and frame.f_globals.get("__name__", "").startswith("treegauge."):
-            level, frame = level + 1, frame.f_back
-        warnings.warn(TreegaugeWarning("\n".join(lines)), stacklevel=level)
+        warn(TreegaugeWarning("\n".join(lines)))
 
 
 def score_baselines(gold: str, request: Request, *, seed: int = 0) -> list[Result]:

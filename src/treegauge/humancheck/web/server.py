@@ -499,6 +499,8 @@ def serve(
 ) -> None:
     """Serve the page until it is stopped; ``announce`` gets the links as soon as they work."""
     with listen(address) as listening:
+        if address.port == DEFAULT_PORT != listening.getsockname()[1]:
+            report(f"port {DEFAULT_PORT} is busy, so another one is used")
         server, addresses = _serving(session, listening, address, report, renew=renew)
         # Ctrl-C is the usual way to stop the server; SIGTERM and SIGHUP are as good, also while it starts.
         with suppress(KeyboardInterrupt), server.capture_signals():
