@@ -37,7 +37,7 @@ def _formats() -> str:
 @click.argument("files", nargs=-1, type=INPUT, metavar="IN...")
 @output_option("Output file; .gz, .bz2 and .xz are compressed.", metavar="OUT", show_default=True)
 @click.option("--to", "to", type=click.Choice(["auto", *WRITABLE]), default="auto", show_default=True,
-              help="Output format; auto goes by the suffix, and is bracketed for one that no format has.")  # fmt: skip
+              help="Output format; auto goes by the suffix.")  # fmt: skip
 @reading_options
 @broken_trees_options(drop=True)
 @stream_option

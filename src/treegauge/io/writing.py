@@ -235,7 +235,7 @@ def _refuse_gaps(bank: Treebank) -> None:
         bank,
         bank.tree_of_row(row),
         f"{label or 'a node'} has a gap, which bracketed text cannot hold.\n"
-        "  Write discbracket, export, tigerxml or alpino; or make the trees continuous: treegauge normalise, step continuous:raise.",
+        "  Write discbracket, export, tigerxml or alpino, or make the trees continuous: treegauge normalise, step continuous:raise",
     )
 
 
