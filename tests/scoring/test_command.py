@@ -438,7 +438,7 @@ def test_explain_and_cite(files: Path) -> None:
         assert (":`" in said or "``" in said) is False
     assert call(files, "explain", "labeled-recall").stdout == f"{explanation('labelled-recall')}\n"
     assert "H is the mean of -lg P(E_c | c)" in call(files, "explain", "chunk-entropy").stdout
-    assert "unknown metric or objective 'nonsense'; valid: bracketed-recall" in call(files, "explain", "nonsense").stderr
+    assert "unknown metric or objective 'nonsense'; valid: balanced, bracketed-recall" in call(files, "explain", "nonsense").stderr
     cited = call(files, "cite", *metric_names(), "evalb", "pereira1992")
     assert cited.stdout.count("@") == len(set(cited.stdout.split("@")[1:]))
     assert "@inproceedings{black1991," in cited.stdout
