@@ -23,7 +23,7 @@ import treegauge
 from treegauge.data import own_treebank
 from treegauge.grammar import induce
 from treegauge.normalise import binarise, remove_traces, strip_functions, unbinarise
-from treegauge.parsing.parser import Parser, Sentence
+from treegauge.parsing import Parser, Sentence
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Round:
     """What validation says after a round of training."""
 
     sentences: int
+    parsed: float
     f1: float
     exact_match: float
     signature: treegauge.Signature
@@ -52,16 +53,17 @@ def training(train: Sequence[treegauge.Tree], dev: treegauge.Treebank, shares: S
     for share in shares:
         seen = train[: round(share * len(train))]
         parser = Parser(induce([binarise(tree, h=1) for tree in seen], tags=True), tag_words=True)
-        parses = [unbinarise(parsed.tree) for parsed in parser.parse_all(sentences)]
+        parses = ["" if parsed.fallback else unbinarise(parsed.tree) for parsed in parser.parse_all(sentences)]
         result = validate(dev, parses)
-        yield Round(len(seen), result.rates["f1"], result.rates["exact_match"], result.signature)
+        yield Round(len(seen), result.parsed, result.f1, result.exact_match, result.signature)
 
 
 def main() -> None:
     train, dev = cleaned(own_treebank("train")), treegauge.as_treebank(cleaned(own_treebank("dev")))
     best: Round | None = None
     for done in training(train, dev, shares=(0.1, 0.3, 1.0)):
-        print(f"{done.sentences:4} sentences  F1 {100 * done.f1:.2f}  exact match {100 * done.exact_match:.2f}")
+        rates = f"parsed {done.parsed:7.2%}  F1 {done.f1:.2%}  exact match {done.exact_match:.2%}"
+        print(f"{done.sentences:4} sentences  {rates}")
         if best is None or done.f1 > best.f1:
             best = done
     assert best is not None

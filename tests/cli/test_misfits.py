@@ -159,6 +159,7 @@ def test_missing_answers_are_counted_and_judged_by_the_limit_of_parsed_sentences
         found, said = run("score", parses, capsys, "--lines", *options)
         assert found == code, said
         assert "1 tree could not be read" in said
+        assert "no gold sentence for an empty parse; it is left out" in said
         assert "6 gold sentences have no parse, 2 parses have no gold sentence" in said
         assert "give a parse for each gold sentence, in order, an empty one (null in JSON lines) where there is none" in said
         assert ("parsed is 0.7, below the required 0.8" in said) == (code == 1)

@@ -120,7 +120,8 @@ def test_what_can_be_wrong_with_a_sentence(body: str, said: str) -> None:
         (b"<corpus>\0</corpus>", "this is not XML: not well-formed"),
         (b"<?xml version='1.0' encoding='klingon'?><corpus/>", "this XML cannot be read: unknown encoding: klingon"),
         (b"<?xml version='1.0' encoding='big5'?><corpus/>", "this XML cannot be read: multi-byte encodings are not supported"),
-        (b"<html><body>hello</body></html>", "is not a treebank"),
+        (b"<page><body>hello</body></page>", "this XML is not a treebank: <page>"),
+        (b"<html><body>hello</body></html>", "this is HTML, not a treebank"),
         (b"<corpus>&nbsp;</corpus>", "this is not XML: undefined entity"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -28,9 +29,11 @@ def example() -> ModuleType:
 
 @pytest.mark.slow
 def test_it_learns_and_says_so(example: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    example.main()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        example.main()
     lines = capsys.readouterr().out.splitlines()
-    scores = [float(line.split("F1 ")[1].split()[0]) for line in lines[:3]]
+    scores = [float(line.split("F1 ")[1].split("%")[0]) for line in lines[:3]]
     assert scores == sorted(scores)
     assert scores[-1] > 75
     signature = treegauge.Signature.parse(lines[3].split(": ", 1)[1])

@@ -227,8 +227,9 @@ class Command(click.Command):
         except click.BadParameter as error:
             from treegauge.cli._words import value_meant
 
-            if isinstance(error.param, click.Option) and isinstance(error.param.type, click.Choice):
-                error.message += value_meant(error.message, error.param.type.choices)
+            choices = getattr(error.param.type, "choices", ()) if error.param is not None else ()
+            if meant := value_meant(error.message, choices):
+                raise click.BadParameter(error.message + meant, ctx, error.param) from None
             raise
 
     def invoke(self, ctx: click.Context) -> Any:

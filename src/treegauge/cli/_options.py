@@ -74,15 +74,9 @@ def reading_both_options(command: Function) -> Function:
     def with_options(*args: Any, options: ReadOptions, on_error: str, **others: Any) -> Any:
         return command(*args, options=replace(options, on_error=on_error), **others)
 
-    choice = click.option(
-        "--on-error",
-        type=click.Choice(ON_ERROR[:3]),
-        default=ON_ERROR[0],
-        show_default=True,
-        metavar="HOW",
-        help="If a test tree cannot be read: parse-fails (count it as a sentence without a parse), stop, or repair (as far as "
-        "possible).",
-    )
+    choice = click.option("--on-error", type=click.Choice(ON_ERROR[:3]), default=ON_ERROR[0], show_default=True, metavar="HOW",
+                          help="If a test tree cannot be read: parse-fails (count it as a sentence without a parse), stop, or "
+                          "repair (as far as possible).")  # fmt: skip
     return reading_options(choice(with_options))
 
 
@@ -146,25 +140,15 @@ def on_mismatch_option(*policies: str, for_all: bool = False) -> Decorator:
     ``for_all``: a sentence that one system skips is left out for all systems.
     """
     *first, last = (_ON_MISMATCH["skip-for-all" if for_all and policy == "skip" else policy] for policy in policies)
-    return click.option(
-        "--on-mismatch",
-        type=click.Choice(policies),
-        default="align",
-        show_default=True,
-        metavar="HOW",
-        help=f"If a sentence's words differ from the treebank's, or it has no parse: {', '.join(first)}, or {last}.",
-    )
+    how = f"If a sentence's words differ from the treebank's, or it has no parse: {', '.join(first)}, or {last}."
+    return click.option("--on-mismatch", type=click.Choice(policies), default="align", show_default=True, metavar="HOW", help=how)
 
 
 match_words_option = click.option(
-    "--match-words",
-    type=click.Choice(MATCH_WORDS),
-    default=MATCH_WORDS[0],
-    show_default=True,
-    metavar="HOW",
+    "--match-words", type=click.Choice(MATCH_WORDS), default=MATCH_WORDS[0], show_default=True, metavar="HOW",
     help="Which words count as the same: exact (except for escapes and quotes), case (ignore capitals), loose (ignore also "
     "Unicode normal form, spacing, all quotes and escapes; <unk> is any word), or length (all: compare lengths only).",
-)
+)  # fmt: skip
 """Adds ``--match-words``; the command gets ``match_words: str``."""
 
 
@@ -174,14 +158,10 @@ def _or_empty(context: click.Context, parameter: click.Parameter, value: str | N
 
 
 treebank_option = click.option(
-    "--treebank",
-    "style",
-    type=click.Choice(list(TREEBANKS)),
-    callback=_or_empty,
-    metavar="NAME",
+    "--treebank", "style", type=click.Choice(list(TREEBANKS)), callback=_or_empty, metavar="NAME",
     help="Treebank in whose style files are read, and whose punctuation, traces and roots presets delete, such as ctb or "
     "icepahc; see: treegauge treebanks.  [default: ptb]",
-)
+)  # fmt: skip
 """Adds ``--treebank``; the command gets ``style: str``, empty if it is not given."""
 
 
@@ -344,57 +324,27 @@ stream_option = click.option("--stream", is_flag=True, help="Read the files bloc
 
 
 _READING = (
-    click.option(
-        "--format-in",
-        type=click.Choice(["auto", *READABLE]),
-        default="auto",
-        show_default=True,
-        help="Input format; auto detects it from the file's suffix, then from its content.",
-    ),
-    click.option(
-        "--encoding",
-        multiple=True,
-        metavar="[PATTERN=]NAME",
-        help="Encoding of the input, for example latin-1, or of files whose name matches, 'old/*=latin-1'; can be repeated.  "
-        "[default: UTF-8, or UTF-16 or Windows-1252 (Latin-1) if it looks so]",
-    ),
-    click.option(
-        "--lines",
-        is_flag=True,
-        help="Bracketed text: each line is one sentence, so a blank line is an empty parse and several trees on a line are one.",
-    ),
-    click.option(
-        "--comment", default="", metavar="PREFIX", help="Skip lines that begin with PREFIX (bracketed text and CoNLL-2000)."
-    ),
-    click.option(
-        "--functions/--no-functions",
-        default=True,
-        show_default=True,
-        help="Export and TIGER-XML: add grammatical functions to the labels, as in NP-SB.",
-    ),
-    click.option(
-        "--features/--no-features",
-        default=None,
-        help="Export, TIGER-XML, Alpino XML, treebanks with lemmas: add lemmas and morphology to the labels as SPMRL features, as "
-        "in NN##lem=Haus##.  [default: only in convert, to formats with a place for them]",
-    ),
-    click.option(
-        "--attach-punctuation",
-        is_flag=True,
-        help="Export, TIGER-XML and Alpino XML: attach punctuation under the root to the constituent around it.",
-    ),
-    click.option(
-        "--secondary",
-        is_flag=True,
-        help="Export, TIGER-XML and Alpino XML: keep secondary edges, which are further parents, as in NP##sec=SB:1##.",
-    ),
-    click.option(
-        "--field",
-        default="",
-        metavar="NAME",
-        help="JSON lines: the field with the tree, as in parse or choices.0.text; beside gold trees, of the test files.",
-    ),
-)
+    click.option("--format-in", type=click.Choice(["auto", *READABLE]), default="auto", show_default=True,
+                 help="Input format; auto detects it from the file's suffix, then from its content."),
+    click.option("--encoding", multiple=True, metavar="[PATTERN=]NAME",
+                 help="Encoding of the input, for example latin-1, or of files whose name matches, 'old/*=latin-1'; can be "
+                 "repeated.  [default: UTF-8, or UTF-16 or Windows-1252 (Latin-1) if it looks so]"),
+    click.option("--lines", is_flag=True, help="Bracketed text: each line is one sentence, so a blank line is an empty parse and "
+                 "several trees on a line are one."),
+    click.option("--comment", default="", metavar="PREFIX",
+                 help="Skip lines that begin with PREFIX (bracketed text and CoNLL-2000)."),
+    click.option("--functions/--no-functions", default=True, show_default=True,
+                 help="Export and TIGER-XML: add grammatical functions to the labels, as in NP-SB."),
+    click.option("--features/--no-features", default=None,
+                 help="Export, TIGER-XML, Alpino XML, treebanks with lemmas: add lemmas and morphology to the labels as SPMRL "
+                 "features, as in NN##lem=Haus##.  [default: only in convert, to formats with a place for them]"),
+    click.option("--attach-punctuation", is_flag=True,
+                 help="Export, TIGER-XML and Alpino XML: attach punctuation under the root to the constituent around it."),
+    click.option("--secondary", is_flag=True,
+                 help="Export, TIGER-XML and Alpino XML: keep secondary edges, which are further parents, as in NP##sec=SB:1##."),
+    click.option("--field", default="", metavar="NAME",
+                 help="JSON lines: the field with the tree, as in parse or choices.0.text; beside gold trees, of the test files."),
+)  # fmt: skip
 
 
 def engine_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -411,13 +361,10 @@ def engine_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _ENGINE = click.option(
-    "--engine",
-    default="local",
-    show_default=True,
-    metavar="NAME",
+    "--engine", default="local", show_default=True, metavar="NAME",
     help="Where the work runs: local (this process), local:N (N processes), dask (a cluster on this machine) or "
     "dask:tcp://HOST:PORT. Does not change the result.",
-)
+)  # fmt: skip
 
 
 class _EngineWithProgress(Engine):

@@ -80,17 +80,10 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 @on_mismatch_option("align", "error", "skip", "edit", "evalb")
 @match_words_option
 @click.option("--ignore-words", is_flag=True, hidden=True, help="The same as --match-words length.")
-@click.option(
-    "--cutoff", type=click.IntRange(0), metavar="N", help="Also report sentences up to N words. Default: the preset's length."
-)
+@click.option("--cutoff", type=click.IntRange(0), metavar="N",
+              help="Also report sentences up to N words. Default: the preset's length.")  # fmt: skip
 @click.option("--by-length", is_flag=True, help="The same as --breakdown lengths.")
-@click.option(
-    "--breakdown",
-    "breakdowns",
-    multiple=True,
-    metavar="NAME,...",
-    help=f"Break the score down by: {BREAKDOWN_NAMES}.",
-)
+@click.option("--breakdown", "breakdowns", multiple=True, metavar="NAME,...", help=f"Break the score down by: {BREAKDOWN_NAMES}.")
 @click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Show N sentences behind each row of a breakdown.")
 @click.option("--baselines", is_flag=True, help="Score trivial parsers, too: right and left branching, balanced, random, oracle.")
 @click.option("--seed", type=click.IntRange(0), default=None, metavar="N",
@@ -101,25 +94,14 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 @click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True, metavar="N",
               help="--confidence: number of bootstrap samples.")  # fmt: skip
 @click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
-@click.option(
-    "--save",
-    type=OUTPUT,
-    metavar="FILE",
-    help="Save the scores, with a row per sentence, for `compare --scores` and `report --scores`.",
-)
-@click.option(
-    "--fail-under",
-    multiple=True,
-    metavar="RATE=VALUE",
-    help="Exit code 1 if a rate is below a value, as in f1=0.90 or goodman.labelled_recall=0.8. parsed=0.95 asks for that share of "
-    "sentences with a readable parse; missing and unreadable parses are then judged by it alone, without exit code 4.",
-)
-@click.option(
-    "--fail-over",
-    multiple=True,
-    metavar="RATE=VALUE",
-    help="Exit code 1 if a lower-is-better rate is above a value, as in average_crossing=1.",
-)
+@click.option("--save", type=OUTPUT, metavar="FILE",
+              help="Save the scores, with a row per sentence, for `compare --scores` and `report --scores`.")  # fmt: skip
+@click.option("--fail-under", multiple=True, metavar="RATE=VALUE",
+              help="Exit code 1 if a rate is below a value, as in f1=0.90 or goodman.labelled_recall=0.8. parsed=0.95 asks for "
+              "that share of sentences with a readable tree over their words; missing, unreadable and surplus parses are then "
+              "judged by it alone, without exit code 4.")  # fmt: skip
+@click.option("--fail-over", multiple=True, metavar="RATE=VALUE",
+              help="Exit code 1 if a lower-is-better rate is above a value, as in average_crossing=1.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
               help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, html, or evalb (EVALB's layout, "
               "printed from these counts).")  # fmt: skip

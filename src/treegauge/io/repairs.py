@@ -323,7 +323,7 @@ def _mend_piece(text: bytes, path: str, place: TextPosition, options: ReadOption
 
 
 def _kind_of_text(text: bytes) -> str:
-    """What the text outside brackets is, in brackets, as far as that is plain."""
+    """The kind of text outside brackets, as the end of a message; empty if it is not plain."""
     if _FENCE.search(text):
         return " (a code fence)"
     return "" if b"(" in text else " (square brackets)" if b"[" in text else " (no bracket at all)"

@@ -161,9 +161,8 @@ def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None
     if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
         return
     given = f"{check.rate}={check.limit:g}"
-    if check.is_most:
-        raise UsageError(f'fail_over="{given}": higher is better; use fail_under="{given}"')
-    raise UsageError(f'fail_under="{given}": lower is better; use fail_over="{given}"')
+    better, other = ("higher", "fail_under") if check.is_most else ("lower", "fail_over")
+    raise UsageError(f'{check.option}="{given}": {better} is better; use {other}="{given}"')
 
 
 def score_text(

@@ -310,15 +310,9 @@ def evalb_rows(gold: Treebank, test: Treebank, preset: Preset) -> EvalbRows:
     def column(name: str) -> Int64:
         return np.array([getattr(results[i], name) for i in valid], dtype=np.int64)
 
-    rows = Parseval().rows_of(
-        column("matched"),
-        column("gold"),
-        column("test"),
-        np.array([unlabelled[i].matched for i in valid], dtype=np.int64),
-        column("crossing"),
-        column("words"),
-        column("tags"),
-    )
+    any_label = np.array([unlabelled[i].matched for i in valid], dtype=np.int64)
+    columns = [*map(column, ("matched", "gold", "test")), any_label, *map(column, ("crossing", "words", "tags"))]
+    rows = Parseval().rows_of(*columns)
     without_partner = range(len(results), len(gold))
     notes = [_note(gold, result) for result in results if result.status != VALID]
     notes += [Note(i, "missing", gold.place(i), "no test sentence in this place", LEFT_OUT) for i in without_partner]

@@ -534,14 +534,6 @@ def tidy_table(results: Sequence[Result]) -> Table:
                 ends = part.intervals.get(rate, (math.nan, math.nan)) if with_intervals else ()
                 who = (result.system, result.run) if with_runs else (result.system,)
                 rows.append((*who, result.metric, name, part.sentences, rate, value, *ends))
-    columns = (
-        "system",
-        *(("run",) if with_runs else ()),
-        "metric",
-        "length",
-        "sentences",
-        "rate",
-        "value",
-        *(("low", "high") if with_intervals else ()),
-    )
-    return Table("", columns, tuple(rows))
+    who = ("system", "run") if with_runs else ("system",)
+    ends = ("low", "high") if with_intervals else ()
+    return Table("", (*who, "metric", "length", "sentences", "rate", "value", *ends), tuple(rows))
