@@ -143,6 +143,16 @@ def test_equivalence_of_normal_differences_is_that_of_two_t_tests() -> None:
     assert math.isnan(equivalence(values, math.nan, 0.1))
 
 
+def test_equivalence_is_not_shown_before_students_t_shows_it() -> None:
+    """With a long tail away from the margin, the bootstrap alone has a smaller p than Student's t."""
+    scipy = pytest.importorskip("scipy.stats")
+    values = np.repeat([0.5, 0.3, -1.5], [50, 40, 10])
+    difference, error = float(values.mean()), float(values.std(ddof=1)) / 10
+    for sign in (1, -1):
+        found = equivalence(sign * values, sign * difference, difference + 1.5 * error)
+        assert found == pytest.approx(scipy.t.sf(1.5, 99))
+
+
 def test_equivalence_by_runs_is_shown_where_the_90_percent_interval_is_within_the_margin() -> None:
     rng = np.random.default_rng(9)
     units = [rng.normal(0, 0.5, (3, 100)) / 100 for _ in range(2)]
@@ -234,6 +244,10 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(["score", gold, a, "--save", str(tmp_path / "a.scores")]) == 0
     assert run(["compare", "--scores", str(tmp_path / "a.scores"), "--power", "--assume", "1", "--table", "power"]) == 0
     assert "correlation" in capsys.readouterr().out
+    few = ["compare", gold, a, b, "--rounds", "50", "--power", "--clusters", str(tmp_path / "docs"), "-q"]
+    (tmp_path / "docs").write_text("".join(f"d{i} {15 * i + 1} {15 * i + 15}\n" for i in range(4)), "utf-8")
+    assert run(few) == 0  # four documents can never have a p of .05
+    assert "Such a test set cannot show any difference with 80% power." in capsys.readouterr().out
     assert run(["compare", gold, a, "--power"]) == 2
     assert "--assume 0.5" in capsys.readouterr().err
     assert run(["compare", gold, a, b, "--equivalence", "-1"]) == 2
