@@ -79,9 +79,8 @@ def test_what_the_page_says_of_power_is_what_was_measured() -> None:
         shares = [share for of_size in of_sentences for share in of_size.values()]
         return percent(max(*shares, *(cell["equivalence"] for cell in results["runs"])))
 
-    (claims, again), (plans, plans_again) = (
-        (farthest(one, *kinds) for one in (first, second)) for kinds in (("cells", "runs"), ("plans",))
-    )
+    claims, again = (farthest(one, "cells", "runs") for one in (first, second))
+    plans, plans_again = (farthest(one, "plans") for one in (first, second))
     assert f"at most {claims} points from the power of {first['experiments']:,} tests, those of plans at most {plans} if" in PAGE
     assert f"(with another seed, {again} and {plans_again})" in PAGE
     assert f"in at most {equivalent(first)} ({equivalent(second)}) of the tests" in PAGE

@@ -99,7 +99,7 @@ def test_an_imagined_system_varies_as_much_and_correlates() -> None:
 def test_power_by_runs_is_that_of_students_t_on_average(free: int) -> None:
     """Variances are drawn as they would be estimated; the power at an estimate, uncorrected, is up to 11 points too large."""
     scipy = pytest.importorskip("scipy.stats")
-    drawn = scipy.chi2.ppf((np.arange(400) + 0.5) / 400, free) / free
+    drawn = scipy.chi2.ppf((np.arange(100) + 0.5) / 100, free) / free
     spreads = [Components(variance, 0.0, 0.0, 0.0, free, 200) for variance in drawn]
     crit = student_quantile(0.975, free)
     for t in (0.0, 1.0, 2.0, 3.0, 4.0, 6.0):
@@ -143,6 +143,16 @@ def test_equivalence_of_normal_differences_is_that_of_two_t_tests() -> None:
     assert math.isnan(equivalence(values, math.nan, 0.1))
 
 
+def test_equivalence_is_not_shown_before_students_t_shows_it() -> None:
+    """With a long tail away from the margin, the bootstrap alone has a smaller p than Student's t."""
+    scipy = pytest.importorskip("scipy.stats")
+    values = np.repeat([0.5, 0.3, -1.5], [50, 40, 10])
+    difference, error = float(values.mean()), float(values.std(ddof=1)) / 10
+    for sign in (1, -1):
+        found = equivalence(sign * values, sign * difference, difference + 1.5 * error)
+        assert found == pytest.approx(scipy.t.sf(1.5, 99))
+
+
 def test_equivalence_by_runs_is_shown_where_the_90_percent_interval_is_within_the_margin() -> None:
     rng = np.random.default_rng(9)
     units = [rng.normal(0, 0.5, (3, 100)) / 100 for _ in range(2)]
@@ -159,7 +169,7 @@ def test_simulated_tests_have_the_power_that_is_claimed(path: Path) -> None:
     """Claims are within 3 points of the power of simulated tests; equivalence is claimed about 5% of the time, or less."""
     results = json.loads(path.read_text("utf-8"))
     assert results["experiments"] >= 4000
-    assert (len(results["cells"]), len(results["runs"]), len(results["plans"])) == (4, 6, 4)
+    assert (len(results["cells"]), len(results["runs"]), len(results["plans"])) == (4, 6, 6)
     for cell in results["cells"] + results["plans"]:
         for sizes, claims in cell["claims"].items():
             _, _, size = sizes.partition(" for ")
@@ -169,7 +179,8 @@ def test_simulated_tests_have_the_power_that_is_claimed(path: Path) -> None:
             assert max(of_size.values()) <= 0.065
     for of_runs in results["runs"]:
         assert abs(of_runs["claim"] - of_runs["power"]) <= 0.03, of_runs
-        assert of_runs["equivalence"] == pytest.approx(0.05, abs=0.015)
+        assert of_runs["equivalence"] <= 0.065
+        assert of_runs["equivalence"] >= 0.035 or of_runs["effect"] == 2  # where intervals are often wider than the margins
 
 
 def test_in_python() -> None:
@@ -233,6 +244,10 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(["score", gold, a, "--save", str(tmp_path / "a.scores")]) == 0
     assert run(["compare", "--scores", str(tmp_path / "a.scores"), "--power", "--assume", "1", "--table", "power"]) == 0
     assert "correlation" in capsys.readouterr().out
+    few = ["compare", gold, a, b, "--rounds", "50", "--power", "--clusters", str(tmp_path / "docs"), "-q"]
+    (tmp_path / "docs").write_text("".join(f"d{i} {15 * i + 1} {15 * i + 15}\n" for i in range(4)), "utf-8")
+    assert run(few) == 0  # four documents can never have a p of .05
+    assert "Such a test set cannot show any difference with 80% power." in capsys.readouterr().out
     assert run(["compare", gold, a, "--power"]) == 2
     assert "--assume 0.5" in capsys.readouterr().err
     assert run(["compare", gold, a, b, "--equivalence", "-1"]) == 2
