@@ -17,15 +17,15 @@ _BLOCK_LINES = 4096
 
 
 def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of a file of JSON lines, in blocks; a line without the field is an error, or a sentence without a parse.
+    """The trees of a file of JSON lines, in blocks; a line without text in the field is an error, or a sentence without a parse.
 
-    If none of the first lines has the field, that is an error in any case.
+    If none of the first lines has it, that is an error in any case.
     """
     field = options.field or DEFAULT_FIELD
     texts: list[str] = []
     problems: dict[int, Problem] = {}
     first, has_field = 1, False
-    without: FormatError | None = None  # the error of the first line without the field
+    without: FormatError | None = None  # the error of the first line without the field, or else of the first that is not an object
     has_places: bool | None = None  # whether the trees are discbracket; known once a tree with words was read
 
     def trees() -> Iterator[Treebank | InputError]:
@@ -42,8 +42,9 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
             if options.on_error == "stop":
                 yield error
                 return
-            without = without or (error if isinstance(error, _NoField) else None)
-            has_field = has_field or isinstance(error, _NoText)
+            if without is None or (isinstance(error, _NoField) and not isinstance(without, _NoField)):
+                without = error
+            has_field = has_field or isinstance(error, _HalfCharacter)
             kept = text.original(line) if options.keeps_text else b""
             problems[len(texts)] = Problem(error.place, error.problem, error.advice, text=kept)
             texts.append("")
@@ -59,11 +60,11 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 
 
 class _NoField(FormatError):
-    """A record without the field."""
+    """A record without the field, or with something else than text in it."""
 
 
-class _NoText(FormatError):
-    """A record whose field holds something else than text."""
+class _HalfCharacter(FormatError):
+    """A record whose field holds text that no file can hold."""
 
 
 def _text_of(line: bytes, field: str, path: str, number: int) -> str:
@@ -77,21 +78,21 @@ def _text_of(line: bytes, field: str, path: str, number: int) -> str:
     if not isinstance(record, dict):
         raise FormatError("not a JSON object", path=path, line=number)
     fields = cast("dict[str, Any]", record)
+    value, problem = None, ""
     try:
         value = _value(fields, field)
+        problem = "" if value is None or isinstance(value, str) else f"the field {field!r} is not text"
     except LookupError:
+        problem = f"no field {field!r}"
+    if problem:
         names = dict(_fields(fields))
         trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
         listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
         advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
-        raise _NoField(f"no field {field!r}; there are: {listed or 'none'}", path=path, line=number, advice=advice) from None
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise _NoText(f"the field {field!r} is not text", path=path, line=number)
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise _NoText(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
-    return value
+        raise _NoField(f"{problem}; there are: {listed or 'none'}", path=path, line=number, advice=advice)
+    if any("\ud800" <= character <= "\udfff" for character in value or ""):
+        raise _HalfCharacter(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
+    return value or ""
 
 
 def _value(record: Any, field: str) -> Any:
