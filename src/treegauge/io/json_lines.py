@@ -44,7 +44,6 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
                 return
             if without is None or (isinstance(error, _NoField) and not isinstance(without, _NoField)):
                 without = error
-            has_field = has_field or isinstance(error, _HalfCharacter)
             kept = text.original(line) if options.keeps_text else b""
             problems[len(texts)] = Problem(error.place, error.problem, error.advice, text=kept)
             texts.append("")
@@ -61,10 +60,6 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 
 class _NoField(FormatError):
     """A record without the field, or with something else than text in it."""
-
-
-class _HalfCharacter(FormatError):
-    """A record whose field holds text that no file can hold."""
 
 
 def _text_of(line: bytes, field: str, path: str, number: int) -> str:
@@ -91,7 +86,7 @@ def _text_of(line: bytes, field: str, path: str, number: int) -> str:
         advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
         raise _NoField(f"{problem}; there are: {listed or 'none'}", path=path, line=number, advice=advice)
     if any("\ud800" <= character <= "\udfff" for character in value or ""):
-        raise _HalfCharacter(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
+        raise FormatError(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
     return value or ""
 
 
