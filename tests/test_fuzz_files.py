@@ -27,7 +27,7 @@ from treegauge.chunks.entropy import read_candidates, read_marginals
 from treegauge.chunks.models import load_models, save_models, train_models
 from treegauge.chunks.tagger import HmmTagger
 from treegauge.data import own_treebank, write_examples
-from treegauge.errors import TreegaugeError
+from treegauge.errors import MissingExtra, TreegaugeError
 from treegauge.experiments.experiment import Checkpoint
 from treegauge.grammar import PCFG, load_model, save_model
 from treegauge.grammar.grammar_text import read_file
@@ -236,7 +236,7 @@ def kinds_in(folder: Path) -> dict[str, Kind]:
         save_mixture(folder / "mix.model", [str(folder / "pcfg.model"), "own"], [2, 1], 0.5, notes={}, bundle=True)
         kinds["mixture"] = Kind((folder / "mix.model").read_bytes(), load_mixture)
         kinds |= {"state of learning": learnt(folder), **latent(folder)}
-    with suppress(ImportError):
+    with suppress(ImportError, MissingExtra):
         kinds |= networks(folder)
     return kinds
 

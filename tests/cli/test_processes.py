@@ -269,7 +269,8 @@ def test_standard_streams_that_are_closed_or_full(files: Path, line: str) -> Non
 
 def state() -> tuple[object, ...]:
     handlers = [signal.getsignal(number) for number in (INT, TERM, HUP)]
-    return gc.get_threshold(), warnings.formatwarning, list(warnings.filters), handlers, sys.stdout, sys.stderr
+    hooks = warnings.formatwarning, sys.unraisablehook
+    return gc.get_threshold(), hooks, list(warnings.filters), handlers, sys.stdout, sys.stderr
 
 
 @pytest.mark.parametrize("words", [["cite", "parseval"], ["score", "missing.mrg", "missing.mrg"], ["evalb", "missing", "missing"]])
@@ -302,16 +303,46 @@ def test_handlers_of_a_program_stay_while_it_calls_a_command() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "ours\n", "")
 
 
-@pytest.mark.parametrize(("number", "code"), [(TERM, 143), (INT, 130)])
-def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(number: int, code: int) -> None:
-    """Numba's objects have finalisers, in which Python only prints exceptions."""
+PLACES = {
+    "a finaliser": "class Finalised:\n    def __del__(self):\n        arrive()\nFinalised()",
+    "code that drops all exceptions": "try:\n    arrive()\nexcept BaseException:\n    pass",
+    "a module that turns exceptions into errors": "try:\n    arrive()\nexcept BaseException:\n    raise ImportError",
+    "an object that is half made": (
+        "class Half:\n    def __init__(self):\n        arrive()\n        self.whole = 1\n"
+        "    def __del__(self):\n        print(self.whole)\nHalf()"
+    ),
+}
+"""Places at which Python, Numba or NumPy may be when a signal arrives: where an exception is only printed, or not even that."""
+
+
+@pytest.mark.parametrize(("number", "code"), [(TERM, 143), (HUP, 129), (INT, 130)])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_signal_is_not_lost_wherever_it_arrives(place: str, number: int, code: int) -> None:
     program = (
         "import signal, time\nfrom treegauge.cli import main, _group\n"
-        "class Finalised:\n"
-        f"    def __del__(self):\n        signal.raise_signal({int(number)})\n"
-        "def work(**_):\n    Finalised()\n    time.sleep(60)\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"def arrive():\n    signal.raise_signal({int(number)})\n"
+        f"def work(**_):\n    exec({PLACES[place]!r}, globals())\n    time.sleep(60)\n    return 77\n"
         "_group.treegauge.main = work\nmain(['score'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.returncode, "interrupted" in done.stderr, "Traceback" in done.stderr) == (code, True, False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, done.stderr.startswith("treegauge: interrupted"), done.stderr.count("\n")) == (code, True, 1), done
+
+
+@pytest.mark.parametrize(("number", "code"), [(TERM, 143), (INT, 130)])
+def test_a_signal_waits_until_a_worker_is_started(number: int, code: int) -> None:
+    """Else the worker, whose parent has gone away in the middle of telling it what to do, prints a traceback."""
+    program = (
+        "import operator, os, signal, time\nfrom multiprocessing import util\nfrom treegauge.cli import main, _group\n"
+        "from treegauge.engines.workers import Processes\n"
+        "spawn = util.spawnv_passfds\n"
+        "def spawn_and_signal(*words):\n"
+        "    made = spawn(*words)\n    if 'spawn_main' in str(words):\n        time.sleep(1)\n"
+        f"        os.killpg(0, signal.SIGINT) if {number == INT} else signal.raise_signal({int(number)})\n    return made\n"
+        "def work(**_):\n    with Processes(2) as engine:\n        return list(engine.map(operator.mul, 3, range(4)))\n"
+        "if __name__ == '__main__':\n    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "    util.spawnv_passfds, _group.treegauge.main = spawn_and_signal, work\n    main(['score'])\n"
+    )
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False, start_new_session=True)
+    assert (done.returncode, "interrupted" in done.stderr, "Traceback" in done.stderr) == (code, True, False), done

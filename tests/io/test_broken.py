@@ -220,6 +220,26 @@ def test_json_lines_without_the_field_are_one_error(on_error: str) -> None:
             read(json.dumps(records[0]), "stop", name="x.jsonl", field=field)
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"parse": {"tree": "(S (N a))"}, "id": 1}', "the field 'parse' is not text; there are: parse.tree, id"),
+        ('{"parse": ["(S (N a))"]}', "the field 'parse' is not text; there are: parse.0"),
+        ('{"parse": 3}', "the field 'parse' is not text; there are: parse"),
+        ('{"parse": "(S (N \\ud800))"}', "the field 'parse' is not text: it contains half of a surrogate pair"),
+        ('["(S (N a))"]', "not a JSON object"),
+        ("(S (N a))", "not JSON: Expecting value: line 1 column 1 (char 0)"),
+    ],
+)
+@pytest.mark.parametrize("on_error", ["parse-fails", "repair", "stop"])
+def test_json_lines_without_any_text_are_one_error(line: str, problem: str, on_error: str) -> None:
+    with pytest.raises(FormatError) as refusal:
+        read(f"{line}\n" * 3, on_error, name="x.jsonl")
+    assert str(refusal.value).splitlines()[0] == f"x.jsonl:1: {problem}"
+    if on_error != "stop":
+        assert shown(read(f'{line}\n{{"parse": "(S (N a))"}}', on_error, name="x.jsonl")) == ["()", "(S (N a))"]
+
+
 def test_one_bad_json_line_costs_one_sentence() -> None:
     bad = ['{"parse": "(S (N \\ud800))"}', "[" * 5000, '{"parse": ' + "[" * 5000, '{"parse": 1' + "0" * 5000 + "}", '{"parse": "(S']
     good = '{"parse": "(S (N a))"}'

@@ -15,8 +15,9 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from treegauge.errors import TreegaugeError
@@ -68,7 +69,7 @@ COMMANDS: dict[str, str] = {name: text for section in SECTIONS.values() for name
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit with its code; no traceback ever reaches the user, and a program that calls this stays as it was."""
-    before = gc.get_threshold(), warnings.formatwarning, sys.stdout, sys.stderr
+    before = gc.get_threshold(), warnings.formatwarning, sys.stdout, sys.stderr, sys.unraisablehook
     # Nearly all objects made at the start live to the end; collecting garbage as often as usual would take a seventh of the start.
     gc.set_threshold(200_000, 20, 20)
     # Our matrices are small: BLAS with several threads would mostly wait, and sum in an order that depends on the machine.
@@ -83,7 +84,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         if args is None:  # the process ends: looking for garbage among all objects of Numba once more would take 0.3 s
             gc.freeze()
         gc.set_threshold(*before[0])
-        _, warnings.formatwarning, sys.stdout, sys.stderr = before
+        _, warnings.formatwarning, sys.stdout, sys.stderr, sys.unraisablehook = before
         if isinstance(output, _Output) and before[2] is not None:
             output.detach()
     sys.exit(code)
@@ -182,54 +183,65 @@ def _code(args: Sequence[str] | None) -> str | int | None:
 
 
 def _interrupted(error: BaseException | None) -> int:
-    number = error.number if isinstance(error, _Signal) else signal.SIGINT
+    number = getattr(error, "number", signal.SIGINT)
     _print_error("interrupted" if number == signal.SIGINT else f"interrupted by {signal.Signals(number).name}")
     return 128 + number
 
 
 class _Signal(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, after which a command ends as after Ctrl-C."""
+    """A signal, after which a command ends as after Ctrl-C.
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    Finalisers, and some compiled modules while they are imported, drop any exception. One that nobody has any more, though the
+    command goes on, calls ``again``, unless its ``args`` say that it was dealt with.
+    """
+
+    def __init__(self, number: int, again: Callable[[int], None]) -> None:
+        self.number, self.again = number, again
         super().__init__()
+
+    def __del__(self) -> None:
+        if not self.args:
+            self.again(self.number)
 
 
 @contextmanager
 def _ending_by_signals() -> Generator[None]:
-    """A context in which SIGTERM and SIGHUP raise an exception; not if they are ignored (``nohup``) or a program handles them."""
+    """A context in which signals raise an exception; not if they are ignored (``nohup``) or a program handles them."""
+    raised, runs = set[int](), True
 
     def stop(number: int, frame: object) -> None:
-        signal.signal(number, signal.SIG_IGN)  # a second one would stop what is done at the end
-        raise _Signal(number)
+        if number in raised and number != signal.SIGINT:
+            return  # a second one would stop what is done at the end
+        raised.add(number)
+        raise _Signal(number, again)
 
-    def again(lost: Any) -> None:
-        """Repeat a signal that arrived in a finaliser, from which Python raises nothing."""
-        if not isinstance(lost.exc_value, KeyboardInterrupt):
-            usual(lost)
-            return
-        number = lost.exc_value.number if isinstance(lost.exc_value, _Signal) else signal.SIGINT
-        if number in ours:
-            signal.signal(number, stop)
-        if hasattr(signal, "pthread_kill"):  # which ends a system call, too
-            threading.Timer(0.01, signal.pthread_kill, (threading.get_ident(), number)).start()
-        else:
-            threading.Timer(0.01, _thread.interrupt_main, (number,)).start()
+    def again(number: int) -> None:
+        if runs:
+            raised.discard(number)
+            # pthread_kill ends a system call, too.
+            kills = hasattr(signal, "pthread_kill")
+            send = partial(signal.pthread_kill, threading.main_thread().ident or 0) if kills else _thread.interrupt_main
+            threading.Timer(0.01, send, (number,)).start()
 
+    # After a signal, finalisers meet what it left half made. main puts the hook back, when the signal's traceback is gone, too.
     usual = sys.unraisablehook
-    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
-    ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    sys.unraisablehook = lambda lost: None if raised else usual(lost)
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ours = {n: handler for n in numbers if (handler := signal.getsignal(n)) in (signal.SIG_DFL, signal.default_int_handler)}
     try:
         for number in ours:
             with suppress(ValueError):  # only the main thread may
                 signal.signal(number, stop)
-        sys.unraisablehook = again
         yield
+    except Exception as error:
+        if raised:  # an error that came of it, as when a module could not be imported
+            raise _Signal(min(raised), again) from error
+        raise
     finally:
-        sys.unraisablehook = usual
-        for number in ours:
+        runs = False
+        for number, handler in ours.items():
             with suppress(ValueError):
-                signal.signal(number, signal.SIG_DFL)
+                signal.signal(number, handler)
 
 
 _text_of_others = warnings.formatwarning

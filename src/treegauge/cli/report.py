@@ -89,7 +89,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         report = _of_scores([gold, *tests], how, chosen)
     else:
         report = _of_trees(gold, named_systems(tests), how, options, chosen)
-    report = replace(report, command=_command_line(), full=chosen["full"])
+    report = replace(report, command=shlex.join(["treegauge", *map(_without_folder, sys.argv[1:])]), full=chosen["full"])
     if chosen["grammar"]:
         from treegauge.cli._grammars import parse_base_table
 
@@ -110,11 +110,6 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         text = "\n\n".join(render(table, chosen["form"]) for table in report.tables()) + "\n"
         write_chunks([text.encode("utf-8", "replace")], chosen["output"] or "-")
     report_problems({system: [note for of, note in report.notes if of == system] for system in report.systems})
-
-
-def _command_line() -> str:
-    """The command line of this run, without the folders of files and without the account in a store's address."""
-    return shlex.join(["treegauge", *map(_without_folder, sys.argv[1:])])
 
 
 def _without_folder(word: str) -> str:

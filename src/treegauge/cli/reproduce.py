@@ -118,7 +118,7 @@ def _run(
         protect_inputs(*(os.path.join(output, experiment.name + suffix) for suffix in (".json", ".md", ".pieces.jsonl")))
     corpus: Corpus | None = None
     if experiment.corpus is not None:
-        corpus = _corpus(treebank, name, options or ReadOptions()) if treebank else experiment.corpus()
+        corpus = Corpus(name or Path(treebank).stem, read(treebank, options or ReadOptions())) if treebank else experiment.corpus()
 
     def progress(line: str) -> None:
         click.echo(line, err=True)
@@ -132,7 +132,3 @@ def _run(
     click.echo("\n\n".join(render(table, form) for table in report.tables))
     for note in report.notes:
         click.echo(f"- {note}", err=True)
-
-
-def _corpus(treebank: str, name: str | None, options: ReadOptions) -> Corpus:
-    return Corpus(name or Path(treebank).stem, read(treebank, options))

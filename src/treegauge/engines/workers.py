@@ -32,6 +32,7 @@ from treegauge.errors import EngineError, MissingExtra, UsageError
 _SECONDS_TO_CONNECT = 30
 _MOST_UNPACKED = 4
 _WORKER_LOST = "a worker process died (killed, or out of memory)"
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _unpacked: OrderedDict[str, tuple[Callable[[Any, Any], Any], Any]] = OrderedDict()
 
 
@@ -102,7 +103,8 @@ class Processes(Engine):
         """The pool of workers, a new one if the last broke."""
         if self._executor is None:
             # Only the first pool may be forked: since then this process has had threads, which may hold locks.
-            self._executor = _executor(self.workers, self._folder, copies=self._inherit and _can_be_copied())
+            copies = self._inherit and sys.platform == "linux" and threading.active_count() == 1
+            self._executor = _executor(self.workers, self._folder, copies=copies)
             self._inherit = False
         return self._executor
 
@@ -120,11 +122,6 @@ class Processes(Engine):
             self._folder = None
 
 
-def _can_be_copied() -> bool:
-    """Whether this process may be forked: on Linux, if it has a single thread."""
-    return sys.platform == "linux" and threading.active_count() == 1
-
-
 def _executor(workers: int, folder: str | None = None, *, copies: bool = False) -> ProcessPoolExecutor:
     # Spawned and not forked, unless that is safe: this process may have threads.
     context = multiprocessing.get_context("fork" if copies else "spawn")
@@ -134,9 +131,8 @@ def _executor(workers: int, folder: str | None = None, *, copies: bool = False) 
 def _begin(workers: int, folder: str | None) -> None:
     """Prepare a worker: it leaves interrupts to the parent process, ends with it, and leaves other cores to the other workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in ("SIGTERM", "SIGHUP"):  # a forked worker has the handlers of its parent
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+    for number in _SIGNALS[1:]:  # a forked worker has the handlers of its parent
+        if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     if workers > 1:
@@ -161,10 +157,11 @@ class _ProcessTasks:
         self._engine, self._path = engine, path
         self.window = 3 * engine.workers
 
-    def start(self, item: Any) -> tuple[ProcessPoolExecutor, Future[Any]]:
-        executor = self._engine.executor()
+    def start(self, item: Any, executor: ProcessPoolExecutor | None = None) -> tuple[ProcessPoolExecutor, Future[Any]]:
+        executor = executor or self._engine.executor()
         try:
-            return executor, executor.submit(call_with_file, self._path, item)
+            with _signals_held():
+                return executor, executor.submit(call_with_file, self._path, item)
         except BrokenProcessPool as error:
             # Some earlier shard broke the pool; that shard is found when its turn comes.
             failed: Future[Any] = Future()
@@ -181,10 +178,7 @@ class _ProcessTasks:
 
     def alone(self, item: Any) -> Any:
         with _executor(1) as executor:
-            try:
-                return executor.submit(call_with_file, self._path, item).result()
-            except BrokenProcessPool:
-                raise WorkerLost(_WORKER_LOST) from None
+            return self.finish(self.start(item, executor))
 
     def abandon(self, tasks: Iterable[tuple[ProcessPoolExecutor, Future[Any]]]) -> None:
         for _, future in tasks:
@@ -239,7 +233,7 @@ class Cluster(Engine):
         failure: Exception | None = None
         for _ in range(TRIES):
             try:
-                with _children_without_interrupts():
+                with _signals_held():
                     return start(
                         n_workers=self._workers or os.cpu_count() or 1,
                         threads_per_worker=1,
@@ -278,16 +272,24 @@ def _wait_for(path: str) -> None:
 
 
 @contextmanager
-def _children_without_interrupts() -> Generator[None]:
-    """A context in which new processes ignore interrupts from the keyboard, which this process handles for all."""
+def _signals_held() -> Generator[None]:
+    """A context in which signals wait: one in the middle of starting a worker would leave it half started. New processes do not
+    notice interrupts from the keyboard, which this process handles for all."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    came: list[int] = []
+    ours = {n: signal.signal(n, lambda number, _: came.append(number)) for n in _SIGNALS if callable(signal.getsignal(n))}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 class _ClusterTasks:

@@ -115,7 +115,7 @@ def _move_into(tree: Tree, node: int, step: int, has_gaps: bool) -> Edit:
     children = list(_at(tree, path[:-1]).children) if path else []
     index = path[-1] if path else 0
     beside = range(index + step, len(children) if step > 0 else -1, step)
-    goal = next((at for at in beside if _is_bracket(children[at]) or not has_gaps), -1)
+    goal = next((at for at in beside if not has_gaps or (isinstance(it := children[at], Tree) and not it.is_preterminal)), -1)
     into = children[goal] if goal >= 0 else None
     if not isinstance(into, Tree) or into.is_preterminal:
         raise RequestError(f"There is no bracket {'before' if step < 0 else 'after'} it to move into.")
@@ -124,10 +124,6 @@ def _move_into(tree: Tree, node: int, step: int, has_gaps: bool) -> Edit:
     del children[index]
     edited = _replace(tree, path[:-1], lambda found: [found.replace(children=children)])
     return Edit(edited, _number(edited, [*path[:-1], goal - (step > 0), len(parts) - 1 if step < 0 else 0]))
-
-
-def _is_bracket(child: Child) -> bool:
-    return isinstance(child, Tree) and not child.is_preterminal
 
 
 EDITS: Mapping[str, Callable[[Tree, int, int, str, bool], Edit]] = {

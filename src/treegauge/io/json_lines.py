@@ -17,16 +17,16 @@ _BLOCK_LINES = 4096
 
 
 def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of a file of JSON lines, in blocks; a line without the field is an error, or a sentence without a parse.
+    """The trees of a file of JSON lines, in blocks; a line without text in the field is an error, or a sentence without a parse.
 
-    If none of the first lines has the field, that is an error in any case.
+    If none of the first lines has it, that is an error in any case.
     """
     field = options.field or DEFAULT_FIELD
     texts: list[str] = []
     problems: dict[int, Problem] = {}
     errors: dict[int, InputError] = {}
     first, has_field = 1, False
-    without: FormatError | None = None  # the error of the first line without the field
+    without: FormatError | None = None  # the error of the first line without the field, or else of the first that is not an object
     has_places: bool | None = None  # whether the trees are discbracket; known once a tree with words was read
 
     def trees() -> Iterator[Treebank | InputError]:
@@ -42,15 +42,12 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
         yield from place_words_in_block(bank, options) if has_places else (bank,)
 
     for number, line in enumerate(text.lines(), start=1):
-        record: Any = None
         try:
-            record = _record(line, text.name, number)
-            value = None if record is None else _value(record, field)
-            has_field = has_field or record is not None
-            texts.append(_text_of(value, field, text.name, number))
-        except (FormatError, LookupError) as found:
-            error = found if isinstance(found, FormatError) else _no_field(record, field, text.name, number)
-            without = without or (None if error is found else error)
+            texts.append(_text_of(line, field, text.name, number))
+            has_field = has_field or bool(line.strip())
+        except FormatError as error:
+            if without is None or (error.advice and not without.advice):  # advice: there are other fields
+                without = error
             kept = text.original(line) if options.keeps_text else b""
             if options.on_error == "stop":
                 errors[len(texts)] = error
@@ -68,36 +65,32 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
         yield from trees()
 
 
-def _record(line: bytes, path: str, number: int) -> dict[str, Any] | None:
-    """The JSON object of a line; None for a blank one."""
+def _text_of(line: bytes, field: str, path: str, number: int) -> str:
+    """The text of the tree in the field of a line; empty for a blank line and for null."""
     if not line.strip():
-        return None
+        return ""
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", path=path, line=number) from None
     if not isinstance(record, dict):
         raise FormatError("not a JSON object", path=path, line=number)
-    return cast("dict[str, Any]", record)
-
-
-def _no_field(record: Any, field: str, path: str, number: int) -> FormatError:
-    names = dict(_fields(record))
-    trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
-    listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
-    advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
-    return FormatError(f"no field {field!r}; there are: {listed or 'none'}", path=path, line=number, advice=advice)
-
-
-def _text_of(value: Any, field: str, path: str, number: int) -> str:
-    """The text of a tree in a field; empty for null."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise FormatError(f"the field {field!r} is not text", path=path, line=number)
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    fields = cast("dict[str, Any]", record)
+    value, problem = None, ""
+    try:
+        value = _value(fields, field)
+        problem = "" if value is None or isinstance(value, str) else f"the field {field!r} is not text"
+    except LookupError:
+        problem = f"no field {field!r}"
+    if problem:
+        names = dict(_fields(fields))
+        trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
+        listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
+        advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
+        raise FormatError(f"{problem}; there are: {listed or 'none'}", path=path, line=number, advice=advice)
+    if any("\ud800" <= character <= "\udfff" for character in value or ""):
         raise FormatError(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
-    return value
+    return value or ""
 
 
 def _value(record: Any, field: str) -> Any:

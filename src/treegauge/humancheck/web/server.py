@@ -503,9 +503,12 @@ def serve(
             report(f"port {DEFAULT_PORT} is busy, so another one is used")
         server, addresses = _serving(session, listening, address, report, renew=renew)
         # Ctrl-C is the usual way to stop the server; SIGTERM and SIGHUP are as good, also while it starts.
-        with suppress(KeyboardInterrupt), server.capture_signals():
-            announce(addresses)
-            server.run(sockets=[listening])
+        try:
+            with server.capture_signals():
+                announce(addresses)
+                server.run(sockets=[listening])
+        except KeyboardInterrupt as stop:
+            stop.args = ("the server has ended",)  # so that the command does not take the signal for lost
 
 
 @contextmanager

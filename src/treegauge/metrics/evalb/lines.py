@@ -300,7 +300,8 @@ class _Repair:
         sentence, quote, index = self.sentence, self.sentence.quotes[number], self.indices[number]
         sentence.words.insert(index, quote.word)
         sentence.tags.insert(index, quote.tag)
-        around = [bracket for bracket in range(quote.brackets) if _is_open(sentence, bracket, quote)]
+        # The brackets that were opened before the quote, and are closed after it or never.
+        around = [b for b, place in enumerate(sentence.closed[: quote.brackets]) if place == UNCLOSED or place > quote.place]
         if self._log.tracing:
             self._log.trace(b"bra=%d, ind=%d\n" % (quote.brackets, index))
             for bracket, span in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
@@ -315,11 +316,6 @@ class _Repair:
 
 def _move_on(numbers: list[int], first: int) -> None:
     numbers[first:] = [number + 1 for number in numbers[first:]]
-
-
-def _is_open(sentence: EvalbSentence, bracket: int, quote: Quote) -> bool:
-    """Whether a bracket that was opened before the quote is closed after it, or never."""
-    return sentence.closed[bracket] == UNCLOSED or sentence.closed[bracket] > quote.place
 
 
 def _trace_quotes(gold: EvalbSentence, test: EvalbSentence, log: Log) -> None:
