@@ -30,10 +30,7 @@ from treegauge.cli import COMMANDS, SECTIONS
 from treegauge.errors import FileNote, TreegaugeError, UnknownName, UsageError
 from treegauge.tables import british, number_of
 
-SHARED = (
-    *("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary"),
-    *("field", "engine"),
-)
+SHARED = "format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary", "field", "engine"
 """Options that are the same in many commands, and that ``--help`` does not explain."""
 
 _ALL = "treegauge.every-option"
@@ -134,26 +131,13 @@ def run_files(given: str) -> list[str]:
 
 
 def _listed(given: str) -> list[str]:
-    """The files of a list with commas between; where names hold commas, the reading with the fewest files, of those that exist."""
-    words = given.split(",")
-    readings: list[list[list[str]]] = [[[]]]  # of the first 0, 1, 2 ... words
-
-    def cost(files: list[str]) -> tuple[int, int]:
-        return sum(not _exists(file) for file in files), len(files)
-
-    for last in range(1, len(words) + 1):
-        names = ((first, ",".join(words[first:last])) for first in range(last))
-        found = [[*files, name] for first, name in names if first == last - 1 or _exists(name) for files in readings[first]]
-        least = min(map(cost, found))
-        readings.append([files for files in found if cost(files) == least][:2])
-    if len(readings[-1]) > 1:
-        both = ", or ".join(" and ".join(map(repr, files)) for files in readings[-1])
-        raise UsageError(f"{given}: names with commas leave open which files these are: {both}; write NAME=runs:GLOB")
-    return [file for file in readings[-1][0] if file]
-
-
-def _exists(file: str) -> bool:
-    return os.path.exists(file) or bool(glob.glob(file))
+    """The files of a list with commas between; the longest name that exists is one file, commas and all."""
+    words, files = given.split(","), list[str]()
+    while words:
+        size = next((n for n in range(len(words), 1, -1) if os.path.exists(name := ",".join(words[:n])) or glob.glob(name)), 1)
+        files.append(",".join(words[:size]))
+        del words[:size]
+    return [file for file in files if file]
 
 
 _ARGUMENT = re.compile(r'\b([a-z][a-z_]*)=(?:"([^"\n]*)"|(True|False|\.\.\.|-?\d[\d.]*\b))')

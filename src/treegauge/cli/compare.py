@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     cls=Command,
     seldom=(
         *("lengths", "digits", "percent", "published", "signature", "intervals", "assume", "seed", "level", "interval"),
-        *("real_test", "field", "figure", "store"),
+        *("real_test", "figure", "store"),
     ),
     epilog="""\b
 Examples:

@@ -169,11 +169,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
 
 def _finish(
-    results: Sequence[Result],
-    checks: Sequence[RateLimit],
-    gold: str,
-    options: ReadOptions,
-    chosen: dict[str, Any],
+    results: Sequence[Result], checks: Sequence[RateLimit], gold: str, options: ReadOptions, chosen: dict[str, Any]
 ) -> None:
     """Print and save the results; raise an error if a limit is missed, or if sentences are missing or cannot be read."""
     from treegauge.reports.scores import PARSED, failed_limits, misfits, note_lines

@@ -67,9 +67,7 @@ class ParentChild(_Relations):
     """
 
     count: str = choice(
-        "all",
-        ("all", "binary"),
-        "all (the default) counts the links of every production, binary those with two children only",
+        "all", ("all", "binary"), "all (the default) counts the links of every production, binary those with two children only"
     )
 
     name = "parent-child"

@@ -196,13 +196,7 @@ def close_chains(
 
 @inline
 def fill_chart(
-    mode: int,
-    n: int,
-    leaves: Leaves,
-    rules: BinaryRules,
-    weights: RuleWeights,
-    limit: Limit,
-    modulus: float,
+    mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: RuleWeights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
     """The inside values e(s, t, X) of all spans and symbols (Goodman 1996, section 3.1).
 

@@ -28,13 +28,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset
 from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explanation, explain_table
 from treegauge.reports.figures import Figure, figure_svg, marker, series_class
-from treegauge.reports.report_contents import (
-    ranked_systems,
-    rate_text,
-    report_figures,
-    section_tables,
-    summarise,
-)
+from treegauge.reports.report_contents import ranked_systems, rate_text, report_figures, section_tables, summarise
 from treegauge.reports.reporting import Report, candidates
 from treegauge.reports.tree_diff import CODES, NAMES
 from treegauge.scoring.paper_table import rate_heading

@@ -452,12 +452,7 @@ def runs_by_system(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 
 def _table(
-    title: str,
-    metric: str,
-    names: Sequence[str],
-    columns: Sequence[Sequence[Part]],
-    noted: Sequence[Result],
-    layout: RateLayout,
+    title: str, metric: str, names: Sequence[str], columns: Sequence[Sequence[Part]], noted: Sequence[Result], layout: RateLayout
 ) -> Table:
     """A column for each system, given the parts of its runs."""
     like, firsts = noted[0], [runs[0] for runs in columns]

@@ -27,15 +27,7 @@ from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.scoring.result import (
-    RESULT_SCHEMA,
-    SCORES_SCHEMA,
-    Inputs,
-    IntervalOptions,
-    Part,
-    Result,
-    Sentences,
-)
+from treegauge.scoring.result import RESULT_SCHEMA, SCORES_SCHEMA, Inputs, IntervalOptions, Part, Result, Sentences
 from treegauge.scoring.signature import Signature
 
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"
@@ -107,10 +99,7 @@ def integers_to_arrays(array: Rows) -> dict[str, NDArray[Any]]:
 def load_scores(path: str) -> list[Result]:
     """The results of a file that :func:`save_scores` wrote."""
     content = file_content(path)
-    with (
-        refusing_damage(path, "a file of scores", advice=_ADVICE),
-        zipfile.ZipFile(io.BytesIO(content)) as file,
-    ):
+    with refusing_damage(path, "a file of scores", advice=_ADVICE), zipfile.ZipFile(io.BytesIO(content)) as file:
         refuse_bomb(file, len(content), path, _PLAIN_BYTES, _MOST_RATIO)
         document = cast("dict[str, Any]", json.loads(file.read(_DOCUMENT)))
         if (found := document.get("schema")) != SCORE_FILE_SCHEMA:

@@ -286,11 +286,7 @@ class _Repair:
 
     def __init__(self, sentence: EvalbSentence, log: Log) -> None:
         self.sentence = replace(
-            sentence,
-            words=list(sentence.words),
-            tags=list(sentence.tags),
-            starts=list(sentence.starts),
-            ends=list(sentence.ends),
+            sentence, words=list(sentence.words), tags=list(sentence.tags), starts=list(sentence.starts), ends=list(sentence.ends)
         )
         self.indices = [quote.words for quote in sentence.quotes]
         self._log = log

@@ -57,11 +57,7 @@ USAGE = (
     b"    -h    help                                           \n"
 )
 
-_VALUES = {
-    b"c": b"cut-off length for statistices",
-    b"e": b"number of error to kill",
-    b"p": b"parameter file",
-}
+_VALUES = {b"c": b"cut-off length for statistices", b"e": b"number of error to kill", b"p": b"parameter file"}
 """The options that have a value, and the name of the value in EVALB's message if it is missing."""
 
 

@@ -233,10 +233,7 @@ class JudgedHogenhout(Hogenhout):
 
     judgements: Judgements = field(default_factory=Judgements, repr=False)
 
-    columns = (
-        *Hogenhout.columns,
-        *("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "EMA_treebank", "unjudged"),
-    )
+    columns = (*Hogenhout.columns, *("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "EMA_treebank", "unjudged"))
     symmetries: ClassVar[Mapping[str, str]] = {}
 
     @property
