@@ -296,6 +296,6 @@ def test_trees_that_a_style_changes_have_no_patch(tmp_path: Path) -> None:
     assert "a patch needs bracketed files" in run(*files, "--patch", "p", cwd=tmp_path, code=2).stderr
     assert not (tmp_path / "p").exists()
     done = run(*files, "--corrected", "better.mrg", cwd=tmp_path)
-    assert "without the lemmas" in done.stderr
+    assert "without the files' lemmas" in done.stderr
     assert "1 bracket corrected in 1 of 1 tree" in done.stderr
     assert " a a" not in (tmp_path / "better.mrg").read_text("utf-8")

@@ -182,7 +182,7 @@ def test_every_error_of_json_lines_is_listed_and_the_other_trees_are_read() -> N
         (2, "opening bracket that is never closed; the text ends on line 2"),
         (3, "text outside brackets"),
         (4, "not a JSON object"),
-        (5, "the field 'out' is not text"),
+        (5, "the field 'out' is not text; there are"),
         (8, "not JSON"),
     ]
     assert report.remarks[0].place == "x.jsonl:6"
