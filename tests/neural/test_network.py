@@ -377,3 +377,10 @@ def test_posteriors_are_computed_without_tf32() -> None:
         hook.remove()
         torch.backends.cudnn.allow_tf32 = True
     assert values() == before
+
+
+def test_a_command_that_has_loaded_triton_ends_without_a_word() -> None:
+    pytest.importorskip("triton")
+    program = "import sys, triton.language; from treegauge.cli import main; sys.argv[1:] = ['score', '--list']; main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
