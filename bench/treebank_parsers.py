@@ -65,7 +65,7 @@ ROWS = {
     "grammars": "`train` (grammars)",
     "quick-grammars": "`train --quick` (two grammars)",
     "1": "`train --neural`",
-    "quick": "`train --neural --quick`, CPU",
+    "quick": "`train --neural --quick`",
     "mix-quick": "mixture of grammars and the quick network",
     "mix": "mixture of grammars and three networks",
 }

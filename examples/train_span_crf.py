@@ -69,7 +69,7 @@ class Vocabulary:
 def parts() -> tuple[list[treegauge.Tree], list[treegauge.Tree]]:
     """Our own treebank without functions: to train on, and to try the parser on."""
     plain = pipeline("functions")
-    return list(plain.treebank(own_treebank("train"))), list(plain.treebank(own_treebank("dev")))
+    return list(plain.apply(own_treebank("train"))), list(plain.apply(own_treebank("dev")))
 
 
 def train(

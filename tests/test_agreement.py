@@ -325,7 +325,7 @@ class TestResultInAnInterpreter:
         result = score_by_text(GOLD, ESCAPED)
         assert result.f1 == result.rates["f1"]
         assert "exact_match" in dir(result)
-        with pytest.raises(AttributeError, match="no rate 'f2'; there are: recall"):
+        with pytest.raises(AttributeError, match="no attribute or rate 'f2'; its rates: recall"):
             _ = result.f2
 
     def test_one_line(self) -> None:

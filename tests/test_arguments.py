@@ -87,10 +87,15 @@ ELSEWHERE = {
     "report": {},
     "diff": {"all": "diff is called for each sentence"},
     "train": {},
-    "mix": {"tune": "files are needed, whose hashes are compared", "hold_out": "goes with --tune"},
+    "mix": {"tune": "the command tunes, and load opens what it has chosen", "hold_out": "goes with --tune"},
     "convert": {"stream": "treegauge.stream"},
     "normalise": {},
-    "validate": {"max": "of the printout", "notes": "of the printout", "stream": "treegauge.stream"},
+    "validate": {
+        "max": "of the printout",
+        "notes": "of the printout",
+        "stream": "treegauge.stream",
+        "statistics": "treegauge.io.count_parts",
+    },
 }
 """Options that belong to another call, and why."""
 

@@ -201,13 +201,13 @@ def test_columns_of_other_shapes_and_types(name: str, array: NDArray[Any], tmp_p
 @pytest.mark.parametrize(
     "parts",
     [
-        {"model__json": b'{"schema":"treegauge-pcfg","version":1,"x":[' + b"[]," * 100_000_000 + b"[]]}"},
-        {"is_word__npy": npy("{'descr': '|b1', 'fortran_order': False, 'shape': (300000000,)}", bytes(300_000_000))},
+        lambda: {"model__json": b'{"schema":"treegauge-pcfg","version":1,"x":[' + b"[]," * 100_000_000 + b"[]]}"},
+        lambda: {"is_word__npy": npy("{'descr': '|b1', 'fortran_order': False, 'shape': (300000000,)}", bytes(300_000_000))},
     ],
     ids=["document", "array"],
 )
-def test_a_small_file_that_unpacks_to_a_huge_one_is_refused_before(parts: dict[str, bytes], tmp_path: Path) -> None:
-    path = resealed(tmp_path / "m.model", **parts)
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused_before(parts: Callable[[], dict[str, bytes]], tmp_path: Path) -> None:
+    path = resealed(tmp_path / "m.model", **parts())
     assert path.stat().st_size < 1_000_000
     done = run("parse", str(path), os.devnull, preexec_fn=memory_of(1_500))
     assert (done.returncode, b"unpacks to more" in done.stderr) == (3, True), done.stderr
@@ -306,6 +306,8 @@ def test_a_full_disk_does_not_destroy_an_earlier_file(words: str, name: str, tmp
     (tmp_path / "t.mrg").write_text("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))\n" * 40)
     scores = np.random.default_rng(1).normal(size=(3, 3, 2))
     write_charts(tmp_path / "charts.npz", [scores] * 40, ["", "X"], words=[["the", "cat", "sleeps"]] * 40, null=[0])
+    if words.startswith("decode"):  # stores its kernels, which the run without room would compile twice: to store, and without
+        assert run("decode", "charts.npz", cwd=tmp_path).returncode == 0
     (tmp_path / name).write_bytes(b"good")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     done = run(*words.replace("OUT", name).split(), cwd=tmp_path, preexec_fn=no_files)
@@ -433,9 +435,9 @@ def test_16_mb_of_brackets(bracket: bytes, tmp_path: Path) -> None:
         (b"(" * (4 << 20), 1, "4194304 opening brackets that are never closed; the text ends on line 1"),
         (b")" * (4 << 20), 1, "closing bracket without an opening one"),
         (b"(S (N a)) " + b"(" * (4 << 20), 1, "4194304 opening brackets that are never closed; the text ends on line 1"),
-        (b"(\n" * (1 << 18), 1 << 18, "opening bracket that is never closed; a new tree begins on line 2"),
+        (b"(\n" * (1 << 16), 1 << 16, "opening bracket that is never closed; a new tree begins on line 2"),
         (b"(S (N a)" + b")" * (4 << 20), 1, "closing bracket without an opening one"),
-        (b"word " * (1 << 20), 1, "text outside brackets"),
+        (b"word " * (1 << 18), 1, "text outside brackets"),
     ],
     ids=["opening", "closing", "after a tree", "lines", "closing a tree", "words"],
 )
@@ -449,7 +451,7 @@ def test_brackets_without_partner_take_little_memory(text: bytes, errors: int, p
     finally:
         tracemalloc.stop()
     assert (report.n_errors, report.errors[0].problem) == (errors, problem)
-    assert most < 12 * max(len(text), 1 << 20)
+    assert most < max(12 * len(text), 5 << 20)
 
 
 def test_notes_on_trees_take_little_memory() -> None:

@@ -43,7 +43,7 @@ COMMANDS = {
     "freval-json": "freval gold.mrg A.mrg --format json",
     "compare": "compare gold.mrg A.mrg B.mrg --rounds 500",
     "compare-all": "compare gold.mrg A.mrg B.mrg --rounds 500 -m all --table all --signature full",
-    "compare-latex": "compare gold.mrg A.mrg B.mrg --rounds 200 --format latex --rates lr,lp,f1,exact,cb --published X=80,81",
+    "compare-latex": "compare gold.mrg A.mrg B.mrg --rounds 200 --format latex --rates lr,lp,f1,exact,cb --published X=lr:80,lp:81",
     "compare-json": "compare gold.mrg A.mrg B.mrg --rounds 200 -m parseval --format json",
     "compare-structure": "compare gold.mrg A.mrg B.mrg --rounds 200 -m parseval --structure NP,PP --by-length",
     "diff": "diff gold.mrg A.mrg --worst 2",

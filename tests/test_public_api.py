@@ -51,6 +51,54 @@ def test_type_checkers_take_the_names_for_public(folder: str) -> None:
     assert "__all__" in vars(module) or {alias.asname for alias in imported} == set(module.__all__)
 
 
+def test_the_name_of_a_command_leads_to_what_python_has_for_it() -> None:
+    with pytest.raises(
+        AttributeError, match=r'no attribute .validate.; write treegauge.read\(path, on_error="skip"\).problems\(\)'
+    ):
+        _ = treegauge.validate  # pyright: ignore
+    with pytest.raises(AttributeError, match=r"no attribute .draw.; write tree.draw\(\) or tree.svg\(\)"):
+        _ = treegauge.draw  # pyright: ignore
+
+
+@pytest.mark.parametrize("command", ["explain", "reproduce", "cite"])
+def test_a_command_without_a_function_is_named(command: str) -> None:
+    with pytest.raises(AttributeError, match=f"treegauge {command} [A-Z]+ on the command line"):
+        getattr(treegauge, command)
+
+
+IN_DOCS = {
+    name
+    for page in (Path(__file__).parents[1] / "docs").rglob("*.md")
+    if page.name != "architecture.md"
+    for code in re.findall(r"^```(?:python|pycon)$.*?^```$|`[^`\n]+`", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    for name in re.findall(r"\btreegauge(?:\.[A-Za-z_]\w*){2,}", code)
+}
+"""The dotted names in the code of the pages, but for the page on what is internal."""
+
+
+def test_names_in_the_docs_are_attributes_in_a_fresh_interpreter() -> None:
+    """Each folder is an attribute before anything else was loaded: each has a process of its own."""
+    by_folder: dict[str, list[str]] = {}
+    for name in sorted({*IN_DOCS, *(name for name in LISTED if name.count(".") > 1)}):
+        by_folder.setdefault(name.split(".")[1], []).append(name)
+    code = "import sys, operator, treegauge\nfor name in sys.argv[1:]: operator.attrgetter(name.partition('.')[2])(treegauge)"
+    assert len(IN_DOCS) > 20
+    for names in by_folder.values():
+        done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stderr
+
+
+def test_the_folders_of_treegauge_are_its_public_ones() -> None:
+    """``dir`` shows the names only; internal folders are not there until something imports them."""
+    code = "import treegauge, json, sys; print(json.dumps([name for name in sys.argv[1:] if hasattr(treegauge, name)]))"
+    there = [path.stem for path in SOURCE.parent.iterdir() if not path.stem.startswith("_") and path.stem != "py"]
+    done = subprocess.run([sys.executable, "-c", code, *sorted(there)], capture_output=True, text=True, check=True)
+    public = {folder.split(".")[1] for folder in FOLDERS} | {"errors"}
+    assert public <= set(json.loads(done.stdout))
+    assert "cli" not in json.loads(done.stdout)
+    assert not public & set(dir(treegauge))
+
+
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         _ = treegauge.scores  # pyright: ignore

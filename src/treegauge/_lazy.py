@@ -13,13 +13,18 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
 
-def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_names(
+    package: str, hints: Mapping[str, str] = {}, folders: Collection[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and the ``__dir__`` of a package that imports its names under ``if TYPE_CHECKING``.
+
+    ``hints`` say what to write instead of names that somebody may expect; ``folders`` are its public modules, which are attributes
+    from the start.
 
     >>> find, names = lazy_names("treegauge.alignment")
     >>> find("Pair").__module__
@@ -36,10 +41,13 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         return _imported_for_types(package)
 
     def find(name: str) -> Any:
+        if name in folders:
+            return importlib.import_module(f"{package}.{name}")
         if name == "__all__":
             return sorted(module_of())
         if name not in module_of():
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+            hint = f"; write {hints[name]}" if name in hints else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[package])
         value = getattr(importlib.import_module(module_of()[name]), name)
         setattr(sys.modules[package], name, value)
         return value

@@ -35,7 +35,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import fields
 from numbers import Integral, Real
@@ -110,6 +110,12 @@ class UnknownName(UsageError):
         super().__init__(f"unknown {kind} {shown!r}; {hint or listed}")
 
 
+def check_name(kind: str, name: object, valid: Collection[str], *, hint: str = "") -> None:
+    """Raise an :class:`UnknownName`, unless the name is one of the valid ones."""
+    if name not in valid:
+        raise UnknownName(kind, str(name), valid, hint=hint)
+
+
 class MissingExtra(UsageError):
     """An optional dependency is missing; the message names the extra that installs it."""
 
@@ -152,7 +158,7 @@ class InputError(TreegaugeError):
     r"""Input that cannot be read: the place, the problem, the text with a caret, and advice.
 
     ``line`` and ``column`` are 1-based, columns in characters; either may be absent. ``text`` is the line or, if it is very long,
-    the part of it that begins at ``first_column``. ``left_out`` is the text of the sentence that cannot be read, if it is kept.
+    the part of it that begins at ``first_column``.
 
     >>> error = InputError("closing bracket without an opening one", path="wsj.mrg", line=1, column=17,
     ...                    text="(S (NP (NN a))) )", advice="Each tree needs as many '(' as ')'.")
@@ -164,7 +170,6 @@ class InputError(TreegaugeError):
     """
 
     exit_code = 3
-    left_out = b""
 
     def __init__(
         self,
@@ -303,19 +308,24 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "float": (Real, "a number"),
     "bool": (Integral, "True or False"),
     "str": (str, "text"),
+    "Sequence[float]": (Iterable, "a list of numbers"),
 }
 """The kinds of arguments that are checked, by their annotation: what they are an instance of, and what the message calls them."""
 
 
-def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too.
+def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too, and ``hints``
+    say what to do instead of giving an argument of that name.
 
-    >>> @checked()
+    >>> @checked(seed="it is always 1")
     ... def resample(rounds: int = 100) -> int:
     ...     return rounds
     >>> resample(round=5)
     Traceback (most recent call last):
     treegauge.errors.UnknownName: unknown argument of resample 'round'; did you mean 'rounds'? Valid: rounds
+    >>> resample(seed=5)
+    Traceback (most recent call last):
+    treegauge.errors.UnknownName: unknown argument of resample 'seed'; it is always 1
     >>> resample(rounds="x")
     Traceback (most recent call last):
     treegauge.errors.UsageError: rounds must be a whole number, not 'x'
@@ -325,13 +335,12 @@ def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
         code: Any = function.__code__  # type: ignore[attr-defined]
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         kinds = {field.name: str(field.type) for each in options for field in fields(each)}
-        kinds |= {name: str(function.__annotations__.get(name, "")) for name in names}
+        kinds |= {name: str(function.__annotations__.get(name, "")) for name in names if name != "self"}
 
         @functools.wraps(function)
         def call(*args: P.args, **keywords: P.kwargs) -> T:
             for name, value in keywords.items():
-                if name not in kinds:
-                    raise UnknownName(f"argument of {function.__name__}", name, kinds)
+                check_name(f"argument of {function.__name__}", name, kinds, hint=hints.get(name, ""))
                 check_kind(name, value, kinds[name])
             return function(*args, **keywords)
 

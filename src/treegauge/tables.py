@@ -23,12 +23,12 @@ import os
 import reprlib
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError, check_name
 
 LONG = 30
 """The number of rows after which a table wider than the terminal continues below with its further columns."""
@@ -389,8 +389,7 @@ def character_width(character: str) -> int:
 
 def render(table: Table, form: str, *, digits: int = 2) -> str:
     """The table as text in a format of :data:`TABLE_FORMATS`; CSV and JSON keep full precision and fractions."""
-    if form not in TABLE_FORMATS:
-        raise UnknownName("table format", form, TABLE_FORMATS)
+    check_name("table format", form, TABLE_FORMATS)
     return TABLE_FORMATS[form](table, digits)
 
 
@@ -459,6 +458,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "±": r"$\pm$",
+    "≤": r"$\leq$",
     "†": r"$^\dagger$",
 }
 
@@ -513,7 +513,17 @@ TABLE_FORMATS: dict[str, Callable[[Table, int], str]] = {
 """The writer of each table format."""
 
 
-_SPELLINGS = {"labeled": "labelled", "normaliz": "normalis", "binariz": "binaris", "markoviz": "markovis", "color": "colour"}
+def comma_separated(text: str | Iterable[str]) -> tuple[str, ...]:
+    """The words of an option's value, which may also be given one by one.
+
+    >>> comma_separated("PP, NP,"), comma_separated(["PP", "NP"])
+    (('PP', 'NP'), ('PP', 'NP'))
+    """
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if isinstance(text, str) else tuple(text)
+
+
+_SPELLINGS = {"labeled": "labelled", "normaliz": "normalis", "binariz": "binaris", "markoviz": "markovis"}
+_SPELLINGS.update(color="colour", randomiz="randomis")
 
 
 def british(name: str) -> str:

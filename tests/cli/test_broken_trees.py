@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from treegauge.cli import main
+from treegauge.io import ReadOptions, read, stream
 
 GOOD = ["(S (NP (N Ana)) (VP (V dorme)))", "(S (NP (N chá)) (VP (V ferve)))", "(S (NP (N Rui)) (VP (V lê)))"]
 UNCLOSED, SURPLUS, OUTSIDE = "(S (NP (N pão)) (VP (V falta))", "(S (NP (N sol)) (VP (V põe))))", "nota à margem"
@@ -84,6 +86,31 @@ def test_a_broken_gold_tree_stops_unless_told_otherwise(command: str, folder: Pa
     assert code == 3
     assert any("x.ptb:2:1: opening bracket that is never closed" in line for line in messages)
     assert not (folder / "out.mrg").exists()
+
+
+@pytest.mark.parametrize("name", ["x.ptb", "x.jsonl"])
+def test_score_convert_and_python_repair_alike(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fenced = f"```\n{GOOD[1]}\n```"
+    answers = [GOOD[0], fenced, "1. " + UNCLOSED, "[S [NP [N sal]] [VP [V cai]]]", "no tree", SURPLUS]
+    records = "\n".join(json.dumps({"parse": answer}) for answer in answers)
+    text = f"#1\n{GOOD[0]}\n#2\n{UNCLOSED}\n#3\n  {GOOD[1]}\n#4\n{SURPLUS}\n"
+    (folder / name).write_text(records if name == "x.jsonl" else text, "utf-8")
+    style = "" if name == "x.jsonl" else " --treebank floresta"
+    assert run(f"convert {name}{style} --on-error repair -q -o out.mrg", capsys)[0] == 4
+    expected = (folder / "out.mrg").read_text("utf-8").splitlines()
+    assert expected.count("()") == (name == "x.jsonl")
+    bank = read(name, ReadOptions(treebank=style[12:], on_error="repair"))
+    assert [str(tree) for tree in bank] == expected
+    assert [str(tree) for block in stream(name, ReadOptions(treebank=style[12:], on_error="repair")) for tree in block] == expected
+    code, messages = run(f"score out.mrg {name}{style} --on-error repair -o -", capsys)
+    assert (code, sum("no parse" in line or "no test" in line for line in messages)) == (4 * (name == "x.jsonl"), 0)
+    assert sum("repaired: " in line for line in messages) == len(bank.problems()) - (name == "x.jsonl")
+
+
+def test_quiet_lists_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("convert", "normalise --steps redundant"):
+        code, messages = run(f"{command} x.ptb -o out.mrg --on-error parse-fails -q", capsys)
+        assert (code, messages) == (4, ["treegauge: 3 of 6 trees are broken: 3 written as (), 0 repaired"])
 
 
 def test_a_whole_treebank_is_not_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,3 +65,16 @@ def test_a_closed_pipe_is_quiet_and_no_failure(tmp_path: Path) -> None:
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
         assert "Traceback" not in done.stderr
         assert done.stdout.splitlines()[-1] == "0", command
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(("command", "code"), [("score x.mrg bad.mrg --per-sentence", 4), ("evalb x.mrg bad.mrg", 1)])
+def test_a_closed_pipe_hides_no_malformed_input(command: str, code: int, tmp_path: Path) -> None:
+    """The exit code is that of the command whose output is read to its end."""
+    (tmp_path / "x.mrg").write_text("(S (NP (NN rain)) (VP (VBD fell)))\n" * 5_000)
+    (tmp_path / "bad.mrg").write_text("(S (NP (NN rain)) (VP (VBD fell)))\n" * 4_900 + "(S (NP (NN rain)) (VP (VBD fell))\n" * 100)
+    for reader in ("cat", "head -1"):
+        line = f"{sys.executable} -m treegauge {command} | {reader} > {reader[0]}; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.stdout, "Traceback" in done.stderr) == (f"{code}\n", False), (reader, done.stderr)
+    assert (tmp_path / "c").stat().st_size > 1 << 17, "more than a pipe holds"

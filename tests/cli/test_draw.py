@@ -33,6 +33,7 @@ def test_several_trees_have_headings_and_a_choice_of_one_has_none(folder: Path) 
     cat, short = (Tree.parse(text).draw() for text in (CAT, SHORT))
     assert draw("two.mrg", folder=folder).stdout == f"two.mrg:1\n{cat}\n\ntwo.mrg:2\n{short}\n"
     assert draw("two.mrg", "-s", "2", folder=folder).stdout == f"{short}\n"
+    assert draw("two.mrg", "-s", "1-2", folder=folder).stdout == draw("two.mrg", folder=folder).stdout
     assert draw("two.mrg", CAT, "-s", "3", "-s", "2", folder=folder).stdout == f"<string>:1\n{cat}\n\ntwo.mrg:2\n{short}\n"
 
 
@@ -64,11 +65,16 @@ def test_png(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("two.mrg", "-s", "3"), 2, "there is no sentence 3: there are 2"),
+        (("two.mrg", "-s", "3"), 2, "there is no sentence 3: the treebank has 2"),
+        (("two.mrg", "-s", "2-1"), 2, "'2-1' is neither a number from 1 on nor a range such as 1-5"),
+        (("two.mrg", "-s", "1-x"), 2, "'1-x' is neither"),
+        (("two.mrg", "-s", "1-999999999999"), 2, "there is no sentence 999999999999: the treebank has 2"),
         (("none.mrg",), 3, "none.mrg: no such file"),
         (("(S (NP",), 3, "never closed"),
         (("empty.mrg",), 3, "empty.mrg: no trees to draw"),
         (("two.mrg", "-o", "tree.jpg"), 2, "no format for the suffix .jpg"),
+        (("two.mrg", "-o", "tree.tex"), 2, "no format for the suffix .tex; name the file .svg, .pdf, .png or .txt"),
+        (("[S [NP cats]]",), 2, "the brackets of a tree are round: (S (NP cats))"),
         (("two.mrg", "-o", "two.mrg"), 2, "two.mrg"),
         (("many.mrg", "-o", "tree.svg"), 2, "201 trees in one picture: choose up to 200 by --sentence N"),
     ],

@@ -128,7 +128,8 @@ BROKEN, BLANK = GOLD[1][:-1], ""
         ([GOLD[0], BLANK, GOLD[2]], "parsed=0.7", 1),
         (GOLD[:2], "parsed=0.6", 0),
         (GOLD[:2], "parsed=0.7", 1),
-        ([*GOLD, GOLD[0]], "parsed=0.6", 0),
+        ([*GOLD, GOLD[0]], "parsed=0.6", 4),
+        ([*GOLD, GOLD[0]], "parsed=0.6 f1=1", 4),
         ([*GOLD, GOLD[0]], "f1=0.6", 4),
         ([GOLD[0], GOLD[1].replace(" ", " zz"), GOLD[2]], "parsed=0.7", 1),
         (GOLD, "parsed=1", 0),
@@ -141,6 +142,12 @@ def test_a_limit_of_parsed_sentences_judges_missing_and_broken_ones_alone(
     found, said = run("score", parses, capsys, "--lines", *options)
     assert found == code, said
     assert (code == 1 and "parsed=0.7" in checks) == ("parsed is 0.666667, below the required 0.7" in said)
+
+
+def test_other_limits_say_which_one_judges_broken_parses(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run("score", [GOLD[0], GOLD[1][:-1], GOLD[2]], capsys, "--fail-under", "f1=0.1")
+    assert (code, "unless --fail-under parsed=..." in said) == (4, True)
+    assert "parsed=" not in run("score", [GOLD[0], GOLD[1][:-1], GOLD[2]], capsys)[1]
 
 
 def test_a_limit_of_parsed_sentences_is_a_lower_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,12 @@ from treegauge.cli.score import _for_terminal
 WORDS = {
     **dict.fromkeys(["evaluate", "eval", "fscore", "parseval", "Evaluation"], "treegauge score GOLD TEST"),
     **dict.fromkeys(["significance", "ttest", "t_test", "bootstrap", "test"], "treegauge compare GOLD A B"),
-    **dict.fromkeys(["stats", "stat", "lint"], "treegauge validate FILE"),
+    **dict.fromkeys(["stats", "stat"], "treegauge validate FILE --statistics"),
+    "lint": "treegauge validate FILE",
+    "relabel": "treegauge normalise FILE --steps labels:OLD=NEW",
+    "concatenate": "treegauge convert A.mrg B.mrg -o ALL.mrg",
+    "presets": "treegauge score --show-preset default",
+    "split": "treegauge convert FILE -o LINES.mrg, then cut that file by lines with head, tail or split",
     **dict.fromkeys(["tokenize", "tokenise"], "treegauge parse MODEL --raw FILE"),
     **dict.fromkeys(["show", "tree", "viz", "visualize"], "treegauge draw FILE"),
     "plot": "treegauge compare GOLD A B --figure FILE.svg, or draw trees: treegauge draw FILE",
@@ -37,6 +42,8 @@ OPTIONS = {
     "compare gold.mrg A.mrg B.mrg --plot x.svg": "unknown option --plot: write --figure",
     "score gold.mrg A.mrg --ci": "unknown option --ci: write --confidence",
     "score gold.mrg A.mrg -f latex": "unknown option -f: write --format",
+    "parse --sample 5": "unknown option --sample: write Python, treegauge.Forest(grammar, words).sample(5)",
+    "posteriors --inside": "unknown option --inside: write Python, treegauge.Forest(grammar, words).chart_table()",
     "score --gold gold.mrg A.mrg": "unknown option --gold: write the file without an option",
 }
 METRICS = {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from treegauge.data import own_treebank
 from treegauge.grammar.model import SHIPPED, STEPS, save_model
+from treegauge.grammar.training_sentences import sentence_hashes
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, count_trees
 from treegauge.grammar.treebank_grammar import train_counted
 from treegauge.parsing.tuned_decoding import settings_of_counts, settings_to_notes
@@ -19,7 +20,7 @@ def ship(path: Path = SHIPPED) -> None:
     grammar, notes = train_counted(counted, recipe)
     chosen = settings_of_counts(counted, recipe)
     settings = {"settings": settings_to_notes(chosen)} if chosen else {}
-    save_model(grammar, path, trained_on=bank.sha256(), notes={**notes, **settings})
+    save_model(grammar, path, trained_on=bank.sha256(), notes={**notes, **settings}, sentences=sentence_hashes(bank))
 
 
 if __name__ == "__main__":

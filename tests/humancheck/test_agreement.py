@@ -65,6 +65,9 @@ def test_agreement_of_a_check(check: Check) -> None:
     brackets = [check.questions[n].bracket for n in numbers]
     assert ratings(log, brackets, unsure=True)["ben"][16] == 2
     assert find_agreement(check, log, ["anna"]).rows == ()
+    assert find_agreement(check, JudgementLog([])).notes == (
+        "agreement needs answers of two annotators; so far 0 annotators answered",
+    )
 
 
 def test_nobody_and_one_have_no_agreement() -> None:

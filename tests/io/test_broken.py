@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, strategies as st
 
+import treegauge
 from treegauge import io
-from treegauge.errors import BracketError, FormatError, TreegaugeWarning, UnknownName, UsageError
+from treegauge.errors import BracketError, FormatError, InputError, TreegaugeWarning, UnknownName, UsageError
 from treegauge.io.repairs import REPAIRS, repair
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.validation import examine
@@ -150,6 +151,37 @@ def test_repair_of_what_a_language_model_writes() -> None:
     ]
 
 
+def test_of_several_trees_in_an_answer_one_is_taken() -> None:
+    tree, other = "(S (NP (N a)) (VP (V b)))", "(S (N a) (V b))"
+    for answer, named in ((f"{tree} {other}", ()), (f"{other}\n{tree}", ()), (f"First: {other} or {tree}", ("prose",))):
+        bank = io.as_treebank([answer, other], ReadOptions(on_error="repair"))
+        assert shown(bank) == [tree, other]
+        assert bank.problems()[0].repairs == (*named, "several-trees")
+    assert "several trees over the same words" in io.as_treebank([f"{tree} {other}"], on_error="repair").problems()[0].reason
+    for answer in (f"{tree}\n\n(Note: the verb is intransitive.)", f"(Here is the tree:)\n{tree}"):
+        bank = io.as_treebank([answer, other], ReadOptions(on_error="repair"))
+        assert (shown(bank), bank.problems()[0].repairs) == ([tree, other], ("prose",))
+    untagged = "(NP the old cat) (VP (V sat) (ADV down there))"
+    assert shown(io.as_treebank([untagged], on_error="repair")) == [f"( {untagged})"]
+    parts = io.as_treebank(["(NP (N a)) (VP (V b))"], ReadOptions(on_error="repair"))
+    assert (shown(parts), parts.problems()) == (["( (NP (N a)) (VP (V b)))"], {}), "the parts of one sentence"
+
+
+def test_a_label_that_becomes_a_word_is_named() -> None:
+    answer = "(S (PP (IN With) NP (DT these))) (VP (V go)))"
+    bank = io.as_treebank([answer, "(S NP (DT the)) x"], ReadOptions(on_error="repair"))
+    assert [problem.reason.rpartition("; ")[2] for problem in bank.problems().values()] == ["'NP' is now a word without a tag"] * 2
+
+
+def test_text_between_trees_is_a_sentence_but_belongs_to_a_tree_that_is_introduced() -> None:
+    """Between the trees of a parser it stands for a parse; a language model introduces, fences and numbers its trees."""
+    text = "(S (N a))\nparse failed\n(S (N c)\n"
+    assert shown(read(text, "repair")) == ["(S (N a))", "()", "(S (N c))"]
+    assert shown(read("Here they are:\n" + text, "repair")) == ["(S (N a))", "(S (N c))"]
+    nested = "(S\n(N a)\n(V b))\n" * 3
+    assert shown(read(nested + "(S (N c))) \n", "repair")) == ["(S (N a) (V b))"] * 3 + ["(S (N c))"]
+
+
 def test_repair_of_trees_over_several_lines() -> None:
     text = "**1.** Here: (S\n   (NP (N a))\n   (VP (V b)\n\nThat is it.\n\n2. (S\n  (N x))\n"
     assert shown(read(text, "repair")) == ["(S (NP (N a)) (VP (V b)))", "(S (N x))"]
@@ -258,12 +290,73 @@ def test_items_of_a_list() -> None:
     assert {number: problem.place for number, problem in mixed.problems().items()} == {1: "tree 2"}
 
 
+def test_missing_values_of_pandas_are_sentences_without_a_parse() -> None:
+    class NAType:
+        def __bool__(self) -> bool:
+            raise TypeError("boolean value of NA is ambiguous")
+
+        __eq__ = __ne__ = lambda self, other: self  # type: ignore[assignment]
+        __hash__ = None  # type: ignore[assignment]
+
+    bank = io.as_treebank(["(S (N a))", float("nan"), NAType(), None], ReadOptions(on_error="parse-fails"))
+    assert (shown(bank), bank.problems()) == (["(S (N a))", "()", "()", "()"], {})
+
+
+def test_one_answer_is_text_and_not_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer in ("```\n(S (N a))\n```", "Sure: (S (N a))", "1. Here\n\n(S (N a))"):
+        assert shown(io.as_treebank(answer, ReadOptions(on_error="repair"))) == ["(S (N a))"]
+        assert treegauge.score(Tree.parse("(S (N a))"), answer, on_error="repair").parsed == 1
+        assert treegauge.score(Tree.parse("(S (N a))"), answer).parsed == 0
+    with pytest.raises(InputError, match=r"I cannot: no such file\n  For one answer give a list: \[answer\]"):
+        treegauge.score(["(S (N a))"], "I cannot")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a (1).mrg").write_text("(S (N a))")
+    assert shown(io.read("a (1).mrg")) == ["(S (N a))"]
+
+
+@pytest.mark.parametrize("others", [[], [Tree.parse("(S (N a))")]])
+def test_an_answer_that_is_no_tree_says_what_reads_it(others: list[Tree]) -> None:
+    with pytest.raises(UsageError, match=r'1.* is not bracketed text.*\n.*on_error="repair"'):
+        io.read(["Sure: (S (N a))", *others])
+    with pytest.raises(BracketError) as refusal:
+        io.read(["(S (N a", *others])
+    assert "the text ends" not in str(refusal.value)
+    with pytest.raises(BracketError, match='code fence is read with on_error="repair"'):
+        io.read(["(S (N a)) as you wished"])
+    report = examine(Source("x.jsonl", b'{"parse": "```(S (N a))"}'))
+    assert report.errors[0].advice == 'A tree inside prose or a code fence is read with on_error="repair".'
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_json_array_is_read_item_by_item(indent: int | None) -> None:
+    text = json.dumps([{"parse": "(S (N a))"}, {"parse": None}, {"parse": "no"}, {"parse": "(S (N b))"}], indent=indent)
+    for name in ("x.json", "x.jsonl"):
+        bank = read(text, name=name)
+        assert shown(bank) == ["(S (N a))", "()", "()", "(S (N b))"]
+        assert bank.problems()[2].place == f"{name}:3:1"
+    with pytest.raises(FormatError, match="not JSON"):
+        read(text[:-4], name="x.json")
+
+
+class SimpleFrame(list[str]):
+    """What pandas and polars have in common."""
+
+    columns = ("sentence", "answer")
+
+
 @pytest.mark.parametrize("on_error", ["parse-fails", "repair", "stop"])
 def test_a_list_of_something_else_is_refused(on_error: str) -> None:
+    """A single item among trees is a bad answer, which counts as a sentence without a parse unless reading stops there."""
     options = ReadOptions(on_error=on_error)
     for item in ({"parse": "(S (N a))"}, 3, b"(S (N a))", ["(S (N a))"]):
         with pytest.raises(UsageError, match=f"item 2 of the list: expected a Tree.* not {type(item).__name__}"):
-            io.as_treebank(["(S (N a))", item], options)
+            io.as_treebank(["(S (N a))" if on_error == "stop" else None, item, item], options)
+        if on_error != "stop":
+            bank = io.as_treebank(["(S (N a))", item], options)
+            assert (shown(bank), bank.problems()[1].place) == (["(S (N a))", "()"], "tree 2")
+            assert f"expected a Tree, an nltk.Tree or bracketed text, not {type(item).__name__}" in bank.problems()[1].reason
+    with pytest.raises(UsageError, match=r"not a SimpleFrame; give a column: df\['answer'\]"):
+        io.as_treebank(SimpleFrame(), options)
     with pytest.raises(UsageError, match="record\\['parse'\\]"):
         io.as_treebank([{"parse": "(S (N a))"}], options)
 

@@ -176,3 +176,16 @@ def test_help_shows_examples_and_formats() -> None:
     assert "conll2000" in out
     out, _ = run("validate", "--help")
     assert "treegauge validate --max 5" in out
+
+
+def test_validate_counts_parts_of_trees_as_a_table(mrg: Path) -> None:
+    out, _ = run("validate", mrg, "--statistics", "--max", 1, "--format", "csv")
+    assert out.splitlines() == [
+        *("what,name,count", "trees,,2", "words,,4", "mean length,,2.0", "longest,,3"),
+        *("different labels,,3", "label,S,2", "different tags,,4", "tag,DT,1", "different words,,4", "word,the,1"),
+        *("different productions,,4", "production,S -> NP VP,1"),
+    ]
+    assert json.loads(run("validate", mrg, "--statistics", "--format", "json")[0])["rows"][0]["count"] == 2
+    assert run("validate", mrg, "--statistics")[0].startswith("Statistics\nwhat ")
+    assert "--format csv is a table: add --statistics" in run("validate", mrg, "--format", "csv", code=2)[1]
+    assert "never closed" in run("validate", "-", "--statistics", text=b"(S (A a)", code=3)[1]

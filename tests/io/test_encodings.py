@@ -72,7 +72,7 @@ def test_utf8_with_one_wrong_byte_is_broken_utf8(tmp_path: Path) -> None:
         read(tmp_path / "x.mrg")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_utf16_is_told_by_its_mark_or_its_zeros(encoding: str, tmp_path: Path) -> None:
     data = tree(SENTENCES["German"]).encode(encoding)
     assert utf16(data) == encoding

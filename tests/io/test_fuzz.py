@@ -116,6 +116,7 @@ SEEDS: dict[str, list[bytes]] = {
     "alpino": [ALPINO.encode()],
     "sinica": [SINICA.encode()],
     "jsonl": [JSON_LINES.encode()],
+    "brackets": [b"((the cat) (sat down))\n(((a b) c) d)\nyes\n\n(a b) c\n"],
 }
 STYLED = [text.encode() for text in (HISTORICAL, HISTORICAL, BRACKETED)]
 EVERYTHING = [seed for seeds in SEEDS.values() for seed in seeds] + [

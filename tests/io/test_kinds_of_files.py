@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import treegauge
 from treegauge.cli import main
-from treegauge.errors import FileNote
+from treegauge.errors import EncodingError, FileNote
 from treegauge.io import ReadOptions, Source, read
+from treegauge.io.formats import lacks_labels
 from treegauge.io.sources import find_sources
 from treegauge.io.validation import examine
+from treegauge.learning import read_brackets
 
 TREES = "(S (NP (N Ana)) (VP (V dorme)))\n(S (NP (N Rui)) (VP (V lê)))\n"
 TIGER = """\
@@ -94,3 +97,53 @@ def test_suffixes_of_treebanks_are_found_in_folders(tmp_path: Path) -> None:
     for name in [*names, "notes.md", "x.py"]:
         (tmp_path / name).touch()
     assert [Path(source.name).name for source in find_sources(tmp_path)] == names
+
+
+BARE = ["((the cat) (sat down))", "((a dog) (ran (very fast)))", "(((the old) man) sleeps)", "yes"]
+LABELLED = ["(X (X the cat) (X sat down))", "(X (X a dog) (X ran (X very fast)))", "(X (X (X the old) man) sleeps)", "(X yes)"]
+
+
+def test_brackets_without_labels_are_told_from_labelled_ones(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The usual output of grammar induction; in labelled trees a bracket that begins with a bracket has no word of its own."""
+    gold = [f"(S (NP (A {' (A '.join(word + ')' for word in tree.words)}))" for tree in map(treegauge.Tree.parse, LABELLED)]
+    (folder / "gold.mrg").write_text("\n".join(gold), "utf-8")
+    (folder / "x.jsonl").write_text("\n".join(json.dumps({"parse": text}) for text in BARE), "utf-8")
+    for name in ("bare.txt", "bare.mrg"):
+        (folder / name).write_text("\n".join(BARE), "utf-8")
+        with pytest.warns(FileNote, match="brackets without labels"):
+            bank = read(name)
+        assert [str(tree) for tree in bank] == LABELLED
+    values = [BARE, "\n".join(BARE[:3]), "x.jsonl", read_brackets("\n".join(BARE))]
+    for value in values:
+        expected = LABELLED[: 3 if isinstance(value, str) and "\n" in value else 4]
+        assert [str(tree) for tree in treegauge.read(value)] == expected
+        assert not treegauge.score(gold[: len(expected)], value, "induction", on_error="repair").problems
+    code, message = run("score gold.mrg bare.txt -m induction -o -", capsys)
+    assert (code, "words differ" in message, "brackets without labels" in message) == (0, False, False)
+    assert "brackets without labels: each gets the label X" in run("score gold.mrg bare.txt -m parseval -o -", capsys)[1]
+    (folder / "right.txt").write_text("(the (cat (sat down)))\n(a (dog (ran", "utf-8")
+    (error,) = examine(Source("right.txt"), ReadOptions(format="brackets")).errors
+    assert error.problem == "3 opening brackets that are never closed; the text ends on line 2"
+    assert str(read("right.txt", format="brackets", on_error="repair")[1]) == "(X a (X dog (X ran)))"
+    assert lacks_labels(b"( ( ( the old ) man ) sleeps )")
+    for labelled in (
+        TREES,
+        "(S ( (NP the old) man) sleeps)",
+        "( (S (NP the (N cat)) (VP sat)) .)",
+        "(((DT the) (NN cat)) (VP (VBD sat)))",
+        "(S (NP the cat) sat)",
+    ):
+        assert not lacks_labels(labelled.encode())
+
+
+def test_a_binary_file_is_one_error_and_a_note_on_the_file_comes_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.bin").write_bytes(bytes(range(256)) * 20)
+    for on_error in ("stop", "parse-fails", "repair"):
+        with pytest.raises(EncodingError, match="this is not text"):
+            read("x.bin", on_error=on_error)
+    assert examine(Source("x.bin")).n_errors == 1
+    (folder / "x.ptb").write_text("#1 Ana\n(UTT+np (H+prop Ana) (X+n b))\n" * 9, "utf-8")
+    with pytest.raises(SystemExit):
+        main(["validate", "x.ptb"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [("--treebank floresta" in line, "text outside" in line) for line in lines[:2]] == [(True, False), (False, True)]

@@ -87,7 +87,8 @@ def test_a_byte_order_mark_is_left_out_only_at_the_beginning(monkeypatch: pytest
     ("data", "encoding", "said"),
     [
         (TEXT.encode("utf-16"), "utf-8", "this is UTF-16, not UTF-8"),
-        (TEXT.encode("utf-16-le"), "utf-8", "zero byte"),
+        (TEXT.encode("utf-16-le"), "utf-8", "this is not text"),
+        (TEXT.encode("utf-16-le")[:30], "utf-8", "zero byte"),
         (TEXT.encode(), "ascii", 'x.mrg:1: encoding="ascii" does not fit: byte 0xc3'),
         (b"(A a)\n(B \xff)", "utf-16", 'x.mrg:1: encoding="utf-16" does not fit'),
         (b"(A a)\n\n(B \x81)", "cp1252", 'x.mrg:3: encoding="cp1252" does not fit: byte 0x81'),

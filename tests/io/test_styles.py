@@ -212,9 +212,11 @@ def test_lemmas_are_kept_as_features_or_counted() -> None:
     counted: list[LeftOut] = []
     source = Source("x.psd", HISTORICAL.encode(), on_left_out=counted.append)
     assert "(N-A##lem=lag## lag$)" in str(read(source, styled("icepahc", features=True))[0])
-    assert counted == [LeftOut(trees=1)]
+    assert counted == [LeftOut(trees=1, marks=7)], "codes and identifiers are counted, too"
     read(source, styled("icepahc"))
-    assert counted[1:] == [LeftOut(lemmas=11, trees=1)]
+    assert counted[1:] == [LeftOut(lemmas=11, trees=1, marks=7)]
+    read(Source("x", SINICA.encode(), on_left_out=counted.append))
+    assert counted[2:] == [LeftOut(marks=SINICA.count("CATEGORY)"))], "the punctuation after a tree of the Sinica Treebank"
     cess = read(Source("x.tbf", CESS.encode()), styled("cess", features=True))[0]
     assert "(vmis3s0##lem=llegar## llegó)" in str(cess)
 
@@ -270,7 +272,7 @@ def test_an_unclosed_tree_ends_where_a_comment_or_the_next_tree_begins() -> None
     source = Source("x.ptb", FLORESTA.encode())
     with pytest.raises(InputError, match=r"x.ptb:15:1: opening bracket that is never closed; a comment follows on line 16"):
         read(source, styled("floresta"))
-    for policy, second in (("skip", "()"), ("close", "(UTT+prop Lisboa)"), ("parse-fails", "()")):
+    for policy, second in (("skip", "()"), ("close", "(UTT+prop Lisboa)"), ("parse-fails", "()"), ("repair", "(UTT+prop Lisboa)")):
         bank = read(source, styled("floresta", on_error=policy))
         assert [str(tree) for tree in bank][1:] == [second, "(UTT+n Fim)"]
         (problem,) = bank.problems().values()
@@ -278,7 +280,8 @@ def test_an_unclosed_tree_ends_where_a_comment_or_the_next_tree_begins() -> None
         assert (problem.text, problem.repairs) == {
             "skip": (b"(UTT+prop Lisboa", ()),
             "close": (b"", ("closing-added",)),
-            "parse-fails": (b"", ()),
+            "parse-fails": (b"(UTT+prop Lisboa", ()),
+            "repair": (b"", ("closing-added",)),
         }[policy]
     inside = FLORESTA.replace("Lisboa\n#3", "Lisboa)\n#3").replace("         (P+v-fin", "# here\n         (P+v-fin")
     report = examine(Source("x.ptb", inside.encode()), styled("floresta"))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from treegauge.errors import FileNote, UnknownName, WriteError
+from treegauge.errors import FileNote, UnknownName, UsageError, WriteError
 from treegauge.io import WRITABLE, ReadOptions, Source, read, write, write_blocks
 from treegauge.io.formats import FORMATS
 from treegauge.io.label_parts import join_label, split_label
@@ -233,3 +233,16 @@ def test_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", notebook)
     write("(A ü)", "-")
     assert notebook.getvalue() == "(A ü)\n"
+
+
+def test_a_suffix_that_no_format_has_is_noted_and_arguments_in_the_wrong_order_are_named(tmp_path: Path) -> None:
+    tree = Tree.parse("(S (V go))")
+    with pytest.warns(FileNote, match="no format has the suffix .foo: brackets are written, a tree per line"):
+        write(tree, tmp_path / "x.foo")
+    assert (tmp_path / "x.foo").read_text() == "(S (V go))\n"
+    for name in ("x", "x.txt", "x.mrg.gz", "x.23", "x.trees"):  # warnings are errors here
+        write(tree, tmp_path / name)
+    with pytest.raises(UsageError, match=r"no format for trees has the suffix \.tex"):
+        write(tree, tmp_path / "x.tex")
+    with pytest.raises(UsageError, match=r"path must be the name of a file, not list: write\(trees, path\)"):
+        write("x.mrg", [tree])  # type: ignore[arg-type]

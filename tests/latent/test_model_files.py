@@ -84,6 +84,7 @@ def test_resealed_models_raise_no_foreign_error(parts: Parts, tmp_path: Path, se
     [
         ("0_binary_rows", 2**31 - 1),
         ("0_sizes", 30_000),
+        ("0_binary_value", 3e38),
         ("0_up", 5),
         ("0_binary_left", 9),
         ("parent", 3),
@@ -91,7 +92,7 @@ def test_resealed_models_raise_no_foreign_error(parts: Parts, tmp_path: Path, se
         ("kind", 2),
     ],
 )
-def test_numbers_that_would_lead_a_kernel_astray_are_refused(parts: Parts, tmp_path: Path, name: str, value: int) -> None:
+def test_numbers_that_would_lead_a_kernel_astray_are_refused(parts: Parts, tmp_path: Path, name: str, value: float) -> None:
     document, arrays = parts[0], {key: array.copy() for key, array in parts[1].items()}
     arrays[name].reshape(-1)[0] = value
     write_archive(tmp_path / "m.model", document, arrays)

@@ -111,8 +111,24 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no checkpoint"):
         train_latent(bank(), FAST, checkpoint=tmp_path / "other", resume=True)
     (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "a.state").write_bytes(b"")
     with pytest.raises(UsageError, match="not a checkpoint"):
         train_latent(bank(), FAST, checkpoint=tmp_path / "mine")
+
+
+def test_a_run_killed_before_its_first_checkpoint_or_at_the_end_can_be_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for left in ([], [".plan.json.part.7"]):
+        (tmp_path / "c").mkdir()
+        for name in left:
+            (tmp_path / "c" / name).write_bytes(b"{")
+        train_latent(bank(), FAST, checkpoint=tmp_path / "c")
+    removed: list[str] = []
+    real = Path.unlink
+    monkeypatch.setattr(Path, "unlink", lambda self: (removed.append(self.name), real(self)))
+    train_latent(bank(), FAST, checkpoint=tmp_path / "c")
+    assert [name for name in removed if not name.startswith(".")][-1] == "plan.json"
 
 
 def test_a_model_that_cannot_be_kept_leaves_the_checkpoint(tmp_path: Path) -> None:
@@ -271,3 +287,13 @@ def test_trees_with_gaps_are_refused() -> None:
     with pytest.raises(Discontinuous, match=r"tree 1: .* VP has a gap\n.*continuous:split"):
         treebank_arrays([tree])
     assert treebank_arrays([split_nodes(tree)]).base.size
+
+
+def test_progress_counts_to_the_end() -> None:
+    """Also if fewer rounds are trained than might have been."""
+    seen: list[IterationReport] = []
+    few = bank()[:10]
+    train_latent(few, TrainingSettings(grammars=2), on_iteration=seen.append)
+    done = [at.done for at in seen]
+    assert done == sorted(done)
+    assert done[-1] == pytest.approx(1.0)

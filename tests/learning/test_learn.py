@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 from processes import running_process
 
+import treegauge
 from treegauge.data import own_treebank, treebank_path
 from treegauge.errors import BracketError, MismatchError, ModelError, UsageError
 from treegauge.grammar import PCFG, load_model, read_text, write_text
 from treegauge.learning import BracketedSentences, DenseGrammar, Iteration, LearningSettings, learn, random_grammar, read_brackets
 from treegauge.trees import Treebank
 
-QUICK = LearningSettings(nonterminals=4, seed=3, iterations=12, tolerance=0.0, starts=2)
+QUICK = LearningSettings(nonterminals=4, seed=3, iterations=12, tolerance=0.0, restarts=2)
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +201,10 @@ def _kill_after(process: subprocess.Popen[str], steps: int, wait: float) -> bool
     time.sleep(wait)
     os.kill(process.pid, signal.SIGKILL)
     return process.wait() == -signal.SIGKILL
+
+
+def test_learn_takes_the_options_of_the_command_and_its_result_can_be_saved(tmp_path: Path) -> None:
+    tree = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))"
+    learned = treegauge.learn([tree], nonterminals=2, iterations=1, terminals="words", max_length=8, ignore_brackets=True)
+    learned.save(tmp_path / "x.model", terminals="words")
+    assert treegauge.load(tmp_path / "x.model").parse("the cat sat").tree.words == ("the", "cat", "sat")

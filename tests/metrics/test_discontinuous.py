@@ -260,7 +260,7 @@ def test_by_hand() -> None:
 def test_our_german_sentences_against_their_raised_trees() -> None:
     """Every constituent with a gap is lost; counted by hand over the first three: 3 of 3 + 1 of 2 + 1 of 3 ... see the numbers."""
     gold = discontinuous_treebank("german")[:3]
-    test = pipeline("continuous:raise").treebank(gold)
+    test = pipeline("continuous:raise").apply(gold)
     result = treegauge.score(gold, test, preset="disco")
     # 1: S VP{0,1,4} NP; raised: S NP, VP over one word. 2: S VP{0,3,4}; raised VP{3,4}. 3: S VP{0,2,3,4} NP; raised VP{0}.
     assert (result.counts["gold"], result.counts["test"], result.counts["matched"]) == (8, 8, 5)
@@ -271,7 +271,7 @@ def test_our_german_sentences_against_their_raised_trees() -> None:
 
 def test_breakdowns_by_fan_out_and_gap_degree() -> None:
     gold = discontinuous_treebank("german")
-    test = pipeline("continuous:raise").treebank(gold)
+    test = pipeline("continuous:raise").apply(gold)
     pair = alignment.pair(gold, test, load_preset("disco"))
     fan_out = breakdown("fan-outs", pair)
     parseval = find_metric("parseval")
@@ -317,7 +317,7 @@ def test_a_refused_tree_is_named_by_its_place_in_the_file(metric: str, tmp_path:
 @pytest.mark.parametrize("name", [name for name in BREAKDOWNS if name != "errors"])
 def test_breakdowns_take_discontinuous_trees(name: str) -> None:
     gold = discontinuous_treebank("dutch")
-    pair = alignment.pair(gold, pipeline("continuous:raise").treebank(gold), load_preset("disco"))
+    pair = alignment.pair(gold, pipeline("continuous:raise").apply(gold), load_preset("disco"))
     assert breakdown(name, pair).table.columns
 
 
@@ -340,7 +340,7 @@ def test_missing_and_broken_parses_and_other_tokens() -> None:
 
 def test_systems_are_compared_by_the_metrics_that_take_gaps() -> None:
     gold = discontinuous_treebank("dutch")
-    raised = pipeline("continuous:raise").treebank(gold)
+    raised = pipeline("continuous:raise").apply(gold)
     comparison = treegauge.compare(gold, {"gold": gold, "raised": raised}, treegauge.CompareOptions(preset="disco", rounds=20))
     assert {metric for metric, _ in comparison.overall.names} == set(compared_metrics(discontinuous=True))
     assert comparison.overall.pair("gold", "raised").of(("discontinuous", "f1")).value == -1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import treegauge
@@ -47,6 +49,12 @@ def kim(gold: list[Span], test: list[Span]) -> tuple[tuple[int, int, int], float
     return counts, None if not ours or not theirs else 2 * both / (len(ours) + len(theirs))
 
 
+def prpn(gold: list[Span], test: list[Span]) -> tuple[tuple[int, int, int], float | None]:
+    """compare_trees.py of Kim et al.: the last span is the root's; sets; F1 = 1 where both sides are empty."""
+    ours, theirs = set(gold[:-1]), set(test[:-1])
+    return kim(gold, test)[0], 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 1.0
+
+
 def tn_pcfg(gold: list[Span], test: list[Span], length: int) -> tuple[tuple[int, int, int], float | None]:
     """TN-PCFG: no span over the whole sentence; lists over the corpus; no gold span means recall 1."""
     gold, test = ([span for span in side if span != (0, length)] for side in (gold, test))
@@ -66,17 +74,17 @@ def expected(gold: Treebank, test: Treebank, paper: str, longest: int) -> tuple[
     totals, values = [0, 0, 0], list[float]()
     for ours, theirs in zip(gold, test, strict=True):
         counts = [tag in WORD_TAGS for tag in ours.tags]
-        if not 1 < sum(counts) <= longest:
+        if not (0 if paper == "prpn" else 1) < sum(counts) <= longest:
             continue
         sides = spans_of(ours, counts), spans_of(theirs, counts)
-        of_sentence, f1 = kim(*sides) if paper == "kim" else tn_pcfg(*sides, sum(counts))
+        of_sentence, f1 = {"kim": kim, "prpn": prpn}[paper](*sides) if paper != "tn-pcfg" else tn_pcfg(*sides, sum(counts))
         totals = [total + count for total, count in zip(totals, of_sentence, strict=True)]
         values += [] if f1 is None else [f1]
     tp, fp, fn = totals
     return sum(values) / len(values), 2 * tp / (2 * tp + fp + fn)
 
 
-@pytest.mark.parametrize("paper", ["kim", "tn-pcfg"])
+@pytest.mark.parametrize("paper", ["kim", "prpn", "tn-pcfg"])
 @pytest.mark.parametrize("kind", ["right-branching", "random", "oracle-binary"])
 def test_f1_is_that_of_the_papers(paper: str, kind: str) -> None:
     gold = Treebank.from_trees([tree for part in ("story", "travel") for tree in treegauge.read(treebank_path(part)) if tree.width])
@@ -114,7 +122,7 @@ def test_a_missed_gold_span_counts_as_often_as_it_stands_for_tn_pcfg_alone() -> 
 
 def test_a_missing_parse_has_f1_0() -> None:
     gold = ["(S (NP (DT the) (NN cat)) (VP (VBD sat)))"] * 2
-    for paper in ("kim", "tn-pcfg"):
+    for paper in ("kim", "prpn", "tn-pcfg"):
         assert treegauge.score(gold, [gold[0], ""], f"induction:{paper}").rates["sentence_f1"] == 0.5
 
 
@@ -125,3 +133,13 @@ def test_output_without_punctuation_or_with_other_tags_fits() -> None:
         "(X (X (T-1 the) (T-2 cat)) (X (T-7 ,) (X (X (T-3 sat) (X (T-1 down) (T-9 there))) (T-7 .))))",
     ):
         assert rate(gold, test, "tn-pcfg") == (1.0, 1.0), test
+
+
+def test_tables_say_how_many_sentences_have_an_f1_and_what_a_label_counts() -> None:
+    gold = ["(S (NP (DT the) (NN cat)) (VP (VBD sat)))", "(S (NP (NN rain)) (VP (VBD fell)))"]
+    test = ["(X (X (DT the) (NN cat)) (VBD sat))", "(X (NN rain) (VBD fell))"]
+    result = treegauge.score(gold, test, "induction", breakdowns=["labels"])
+    assert re.search(r"sentences +2\nwith an f1 +1\n", str(result)), str(result)
+    assert "with an f1" not in str(treegauge.score(gold, test, "induction:prpn"))
+    assert "whatever their labels" in str(result.breakdowns["labels"].table)
+    assert not treegauge.score(gold, gold, breakdowns=["labels"]).breakdowns["labels"].table.notes

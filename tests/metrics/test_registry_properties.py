@@ -29,7 +29,8 @@ from treegauge.metrics.registry import METRICS, find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.trees import Treebank, parse_discbracket
 
-WITH_OPTIONS = ["goodman:pre", "frames:strict", "frames:all", "leaf-ancestor:plain", "freval:published", "induction:tn-pcfg"]
+WITH_OPTIONS = ["goodman:pre", "frames:strict", "frames:all", "leaf-ancestor:plain", "freval:published"]
+WITH_OPTIONS += ["induction:prpn", "induction:tn-pcfg"]
 
 SIZES_WITHOUT_PARTS_SCORE_0 = {"freval"}
 """Their definition says so: a size of which there are no fragments keeps its weight, so small trees cannot reach 1 everywhere."""

@@ -13,12 +13,13 @@ from tests.neural.toy_network import TREES, trained
 
 from treegauge.cli._group import treegauge
 from treegauge.errors import FileNote, MismatchError, ModelError, TreegaugeError, UsageError
-from treegauge.grammar import PCFG, save_model, train
+from treegauge.grammar import PCFG, load_model, save_model, train
 from treegauge.grammar.training_sentences import hold_out_by_words, seen_sentences, sentence_hashes
 from treegauge.io import write
+from treegauge.io.archive import write_archive
 from treegauge.models.loading import load_parser
 from treegauge.models.mixtures import load_mixture, mix_models, save_mixture
-from treegauge.parsing import write_charts
+from treegauge.parsing import read_charts, write_charts
 from treegauge.parsing.mixture import MixtureParser, mixture_of
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.trees import Tree, Treebank
@@ -91,6 +92,8 @@ def test_what_parse_refuses(folder: Path) -> None:
         assert "2 models need 2 shares" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, code=2)[1]
     assert "separated by commas" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", "1;2", code=2)[1]
     assert "2 files after the models" in run(folder, "parse", "a.model", "words.txt", "b.model", code=2)[1]
+    several = run(folder, "parse", "a.model", "words.txt", "more.txt", code=2)[1]
+    assert "cat words.txt more.txt | treegauge parse a.model -" in several
     assert "give it once" in run(folder, "parse", "a.model", "a.model", "words.txt", code=2)[1]
 
 
@@ -149,8 +152,27 @@ def test_tuning_trees_must_be_new(folder: Path) -> None:
     _, said = run(folder, "mix", "a.model", "b.model", "--tune", "overlap.mrg", "--drop-overlap", "-o", "mix.model")
     assert "1 sentence dropped: a.model" in said
     assert "tuned on 2 sentences" in said
-    _, said = run(folder, "mix", "a.model", "own", "--tune", "held.mrg", "-o", "mix.model")
-    assert "own does not say what it was trained on" in said
+    save_model(load_model(folder / "b.model").grammar, folder / "old.model")
+    _, said = run(folder, "mix", "a.model", "old.model", "--tune", "held.mrg", "-o", "mix.model")
+    assert "old.model does not say what it was trained on" in said
+
+
+def test_a_few_headings_may_be_known(folder: Path) -> None:
+    heading, new = (
+        Tree.parse("(S (NN Introduction))"),
+        [Tree.parse(f"(S (NP (DT the) (NN w{i})) (VP (VBD sat)))") for i in range(39)],
+    )
+    for name, known in (("one", [heading]), ("three", [heading, *new[:2]])):
+        grammar, notes = train([*TREES, *known], steps="traces,functions,root,redundant")
+        save_model(grammar, folder / f"{name}.model", notes=notes, sentences=sentence_hashes([*TREES, *known]))
+    write(Treebank.from_trees([heading, *new]), folder / "new.mrg")
+    _, said = run(folder, "mix", "one.model", "b.model", "--tune", "new.mrg", "-o", "mix.model")
+    assert "1 sentence dropped: one.model was trained on them" in said
+    assert "tuned on 39 sentences" in said
+    _, said = run(folder, "mix", "three.model", "b.model", "--tune", "new.mrg", "-o", "mix.model", code=4)
+    assert "was trained on 3 of these 40 sentences, such as: the w" in said
+    assert "--tune TREES" in run(folder, "mix", "a.model", "b.model", "-o", "equal.model")[1]
+    assert "--tune TREES" not in run(folder, "mix", "a.model", "b.model", "--shares", "1,2", "-o", "equal.model")[1]
 
 
 def test_held_out_trees_of_the_training_file(folder: Path) -> None:
@@ -187,9 +209,16 @@ def test_mixture_files(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.model").write_bytes((folder / "b.model").read_bytes())
     with pytest.raises(ModelError, match=r"a\.model has been changed since it was mixed"):
         load_mixture(moved)
+    save_mixture(tmp_path / "both.model", [str(bundle), names[0]], [1.0, 1.0], 0.3, notes={}, bundle=True)
+    assert load_mixture(tmp_path / "both.model").parser.parts[0].shares == (2.0, 1.0)  # type: ignore[attr-defined]
+    with pytest.raises(UsageError, match=r"plain\.model names its models, .*: mix these, or bundle it, too"):
+        save_mixture(tmp_path / "both.model", [str(place), names[0]], [1.0, 1.0], 0.3, notes={}, bundle=True)
     save_mixture(tmp_path / "bad.model", names, [1.0], 0.3, notes={})
     with pytest.raises(ModelError, match="damaged"):
         load_mixture(tmp_path / "bad.model")
+    write_archive(tmp_path / "bad.model", {"schema": "\ud800", "version": 1}, {})
+    with pytest.raises(ModelError, match="a model of schema"):
+        load_parser(str(tmp_path / "bad.model"))
 
 
 def test_a_model_without_a_parse_leaves_its_share_to_the_others(folder: Path, tmp_path: Path) -> None:
@@ -251,7 +280,16 @@ def test_decode_several_files_of_charts(folder: Path) -> None:
     write_charts(folder / "wordless.npz", [np.zeros((len(own), len(own), 2)) for own in words], ["", "NP"], null=[0])
     alone = run(folder, "decode", "two.npz", "--lam", "0.45")[0]
     assert run(folder, "decode", "one.npz", "two.npz", "--shares", "0,1")[0] == alone
+    assert run(folder, "decode", "a.model", "two.npz", "--shares", "0,1")[0] == alone
     assert run(folder, "decode", "one.npz", "two.npz")[0] != alone
+    for name, labels in (("detailed", ["", "NP-SBJ", "VP", "S"]), ("foreign", ["", "A::B", "C", "D"])):
+        scores = [chart.scores for chart in read_charts(folder / "two.npz")]
+        write_charts(folder / f"{name}.npz", scores, labels, words=words, null=[0])
+    cut, said = run(folder, "decode", "detailed.npz", "one.npz", "a.model")
+    assert "mixed without function tags (NP-SBJ as NP)" in said
+    assert cut == run(folder, "decode", "two.npz", "one.npz", "a.model")[0]
+    for other in ("one.npz", "a.model"):
+        assert "no label in common" in run(folder, "decode", "foreign.npz", other, code=4)[1]
     records = run(folder, "decode", "one.npz", "wordless.npz", "a.model", "--format", "jsonl", "--shares", "1,1,98")[0]
     given = [str(Tree.parse(json.loads(line)["tree"])) for line in records.splitlines()]
     assert given == run(folder, "parse", "a.model", "own", "words.txt", "--shares", "1,0")[0].splitlines()
@@ -281,7 +319,7 @@ def test_posteriors_of_several_models(folder: Path) -> None:
     assert "parse" not in said
     assert "entropy" not in said
     document = json.loads(run(folder, "posteriors", "a.model", "b.model", "words.txt", "--format", "json")[0])
-    assert [document[name] for name in ("log_probability", "parses", "entropy_nats")] == [None] * 3
+    assert [document[name] for name in ("sentence_log_probability", "parses", "entropy_nats")] == [None] * 3
     rates, _ = run(folder, "posteriors", "a.model", "b.model", "--tree", "held.mrg")
     assert "ER_PC and ER_CF need whole trees, which a mixture does not have." in rates
     assert rates.splitlines()[2].split()[-2:] == ["-", "-"]

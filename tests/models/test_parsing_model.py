@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -53,13 +54,15 @@ def test_every_kind_parses_text_and_words(models: dict[str, ParsingModel], name:
     parse = model.parse(TEXT)
     assert parse.tree.words == tuple(WORDS)
     assert not parse.fallback
-    assert parse.log_probability < 0
+    assert parse.sentence_log_probability < 0
     assert model.parse(words=WORDS) == parse
     assert model.parse([TEXT, "the cat sat."]) == [parse, model.parse("the cat sat.")]
     assert model.parse(()) == []
     best = model.kbest(TEXT, 3)
     assert 1 <= len(best) <= 3
     assert sorted(best, key=lambda each: -each.log_probability) == best
+    of_words = parse.sentence_log_probability
+    assert [each.posterior for each in best] == pytest.approx([math.exp(each.log_probability - of_words) for each in best])
     assert model.kbest(words=WORDS, k=1) == best[:1]
     found = model.posteriors(TEXT, least=0.5)
     whole = [c for c in found if (c.start, c.end, c.label) == (0, 6, "S")]
@@ -81,7 +84,7 @@ def test_a_model_is_decoded_for_another_objective(models: dict[str, ParsingModel
 
 
 WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
-    (lambda model: model.parse(5), "a sentence is a string, not of type int; parse takes a list of them, too"),  # type: ignore[call-overload]
+    (lambda model: model.parse(5), "a sentence is a string, not of type int; only parse takes a list of them"),  # type: ignore[call-overload]
     (lambda model: model.parse([["the", "cat"]]), r"tokens are words=\["),  # type: ignore[list-item]
     (lambda model: model.parse(), "give one sentence"),  # type: ignore[call-overload]
     (lambda model: model.parse("a", words=["a"]), "give one sentence.*, not both"),  # type: ignore[call-overload]
@@ -93,8 +96,25 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda model: model.decoding("labelled-precision-recall", lam="0.4"), "lam must be a finite number, not '0.4'"),
     (lambda model: treegauge.mix([model, model], shares=["1", "2"]), "2 models need 2 shares, .*, such as 2,1; you gave '1', '2'"),
     (lambda model: treegauge.mix([model, model], lam=float("nan")), "lam must be a finite number, not nan"),
+    (lambda model: treegauge.mix([model, model], lam=-1e308), r"lam must be a finite number, not -1e\+308"),
+    (lambda model: treegauge.mix([model, model], shares=[1e308, 1e308]), "2 models need 2 shares"),
+    (lambda model: treegauge.mix([model, model], shares=2), "shares must be a list of numbers, not 2"),  # type: ignore[arg-type]
+    (lambda model: model.decoding(5), "unknown objective '5'; valid:"),  # type: ignore[arg-type]
+    (lambda _: treegauge.mix(None), r"a list: mix\(\[a, b\]\)"),  # type: ignore[arg-type]
     (lambda _: treegauge.mix([]), "at least one model"),
+    (lambda model: treegauge.mix([model, model], tune=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
     (lambda model: model.kbest("a", 0), "at least 1"),
+    (lambda model: model.parse("It rains.", objective="recall"), r"argument of parse 'objective'; model.decoding\('recall'\)"),  # type: ignore[call-overload]
+    (lambda model: model.parse("a", word=["a"]), "'word'; did you mean 'words'"),  # type: ignore[call-overload]
+    (lambda model: model.posteriors("a", least=3), "least must be a number from 0 to 1, not 3"),
+    (lambda model: model.parse(words=["a", "b"], tags=["X"]), "one for each token"),
+    (lambda model: model.parse(words=[["a"], ["b"]], tags=[["X"]]), "tags= has 1 sentence, but words= 2"),
+    (lambda model: model.kbest(["It rains."]), "only parse takes a list"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, quik=True), "did you mean 'quick'.*hold_out.*neural.*quick.*tune"),
+    (lambda _: treegauge.train(TREES, epochs=1), "'epochs'; it goes only with neural=True"),
+    (lambda _: treegauge.train(TREES, grammars=1, neural=True), "'grammars'; it goes without neural=True"),
+    (lambda _: treegauge.score(TREES, TREES, baselines=True), "baseline_for"),  # type: ignore[call-overload]
+    (lambda _: treegauge.Forest(treegauge.learn(TREES, nonterminals=2, iterations=1).grammar, ["DT"]), "call it"),  # type: ignore[arg-type]
     (lambda model: model.kbest("a", "2"), "at least 1, not '2'"),  # type: ignore[arg-type]
     (lambda model: model.save("m.model"), "save_model"),
     (lambda _: treegauge.load(5), "the path of a model file, not int"),  # type: ignore[arg-type]
@@ -139,6 +159,32 @@ def test_a_mixture_is_saved_by_the_files_of_its_models(trained: ParsingModel, tm
             wrong.save(tmp_path / "wrong.model")
 
 
+def test_lists_of_tokens_are_a_list_of_sentences(models: dict[str, ParsingModel]) -> None:
+    for model in models.values():
+        assert model.parse(words=[WORDS, ["the", "cat", "sat", "."]]) == model.parse([TEXT, "the cat sat."])
+
+
+def test_given_tags_are_kept_and_read_by_a_grammar_over_tags(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    tags = ["DT", "NN", "VBD", "RB", "VB", "."]
+    for name in ("trained.model", "counted.model"):
+        assert models[name].parse(words=WORDS, tags=tags).tree.tags == tuple(tags)
+        assert {c.label for c in models[name].posteriors(words=WORDS, tags=tags, least=0.5) if c.end - c.start == 1} >= set(tags)
+    learned = treegauge.learn(TREES, nonterminals=2, iterations=2)
+    save_model(learned.grammar(), tmp_path / "learned.model", notes={"terminals": "tags"})
+    model = treegauge.load(tmp_path / "learned.model")
+    parse = model.parse(words=WORDS, tags=tags)
+    assert (parse.tree.words, parse.tree.tags, parse.fallback) == (tuple(WORDS), tuple(tags), False)
+    assert model.kbest(words=WORDS, k=1, tags=tags)[0].tree.words == tuple(WORDS)
+    with pytest.raises(UsageError, match="a grammar over tags needs it"):
+        model.parse(TEXT)
+
+
+def test_the_name_of_a_file_is_no_sentence(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    (tmp_path / "essay.txt").write_text(TEXT)
+    with pytest.warns(TreegaugeWarning, match="is a file, and its name is parsed"):
+        models["own"].parse(str(tmp_path / "essay.txt"))
+
+
 def test_a_model_is_decoded_for_a_purpose(models: dict[str, ParsingModel]) -> None:
     trained = models["trained.model"]
     assert trained.decoding("recall").parser.options == {"lam": 0.25}
@@ -146,7 +192,9 @@ def test_a_model_is_decoded_for_a_purpose(models: dict[str, ParsingModel]) -> No
     assert trained.decoding("exact").parser.objective == "mbr:parseval.exact_match"
     assert trained.decoding("recall").decoding("f1").parse(TEXT) == trained.parse(TEXT)
     assert treegauge.mix([trained, "own"]).decoding("recall", lam=0.2).parser.options == {"lam": 0.2}
-    assert models["own"].decoding("recall").parser.objective == "viterbi"
+    assert models["own"].decoding("recall").parser.objective == "viterbi", "that is the setting that it stores"
+    assert models["grammar.txt"].decoding("recall").parser.options == {"lam": 0.25}
+    assert models["grammar.txt"].parser.objective == models["grammar.txt"].decoding("exact").parser.objective == "viterbi"
 
 
 def test_parsers_parse_sentences_only(models: dict[str, ParsingModel]) -> None:

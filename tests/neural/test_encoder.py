@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import random
 import subprocess
@@ -239,6 +240,16 @@ def test_encoders_that_cannot_be_used_are_one_clear_error(folder: Path, tmp_path
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="the folder holds no encoder"):
         read_encoder(str(tmp_path / "empty"))
+
+    def unreachable(name: str) -> None:
+        assert not logging.getLogger("huggingface_hub.utils._http").isEnabledFor(logging.WARNING), "each attempt is told"
+        raise OSError("no network")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transformers.AutoConfig, "from_pretrained", unreachable)
+        with pytest.raises(UsageError, match="no network"):
+            read_encoder("nobody/no-such-encoder")
+    assert logging.getLogger("huggingface_hub.utils._http").isEnabledFor(logging.WARNING)
     transformers.GPT2Config(n_layer=1, n_embd=4, n_head=1, vocab_size=len(WORDS)).save_pretrained(tmp_path / "gpt")
     with pytest.raises(UsageError, match="'gpt2'"):
         read_encoder(str(tmp_path / "gpt"))

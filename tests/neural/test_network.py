@@ -165,7 +165,7 @@ def test_every_objective_and_option() -> None:
     for objective in ("viterbi", "labelled-recall", "bracketed-recall", "labelled-precision-recall", "mbr:parseval"):
         found = NetworkParser(model, objective, kbest=2, posteriors=True, device="cpu").parse(sentence)
         assert found.tree.words == sentence.words
-        assert (found.tree.label, found.fallback, found.log_probability, len(found.kbest)) == ("TOP", False, 0.0, 2)
+        assert (found.tree.label, found.fallback, found.sentence_log_probability, len(found.kbest)) == ("TOP", False, 0.0, 2)
         assert found.constituents
     for objective in ("frames", "max-rule"):
         with pytest.raises(UsageError, match=objective):
@@ -235,6 +235,30 @@ def test_killed_at_any_moment_and_resumed(tmp_path: Path) -> None:
     assert kills
     assert (tmp_path / "m").read_bytes() == right
     assert not (tmp_path / "c").exists()
+
+
+def test_a_loss_that_is_no_number_ends_training_and_keeps_the_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from treegauge.neural import network_training
+
+    step = network_training._Training._train_batch
+
+    def diverging(self: Any, parts: Any) -> Any:
+        return step(self, parts) * (1.0 if self.step < 3 else math.nan)
+
+    monkeypatch.setattr(network_training._Training, "_train_batch", diverging)
+    for every in (0.0, 60.0):
+        with pytest.raises(UsageError, match="training diverged"):
+            train_network(TREES * 6, TINY, device="cpu", checkpoint=tmp_path / f"{every}", every=every)
+    assert list((tmp_path / "0.0").iterdir())
+
+
+def test_of_epochs_that_the_slice_cannot_tell_apart_the_latest_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from treegauge.neural import network_training
+
+    rates = iter([0.5, 0.8, 0.796, 0.7, 0.6])
+    monkeypatch.setattr(network_training._Training, "_f1", lambda *_: next(rates, 0.0))
+    model = train_network(TREES * 20, replace(TINY, epochs=5), device="cpu")
+    assert (model.notes["best_epoch"], len(model.notes["history"])) == (3, 5)
 
 
 def test_another_run_is_not_resumed(tmp_path: Path) -> None:

@@ -53,6 +53,8 @@ def test_the_first_words_and_those_that_are_needed(tmp_path: Path) -> None:
         ("", "no word vectors"),
         ("5 3\n", "no word vectors"),
         ("5 99999999999\nthe 1 2\n", "dimensions, not 1 to"),
+        ("5 " + "9" * 5000 + "\nthe 1 2\n", "dimensions, not 1 to"),
+        ("2 1\nthe 1 2\ncat 1 2\n", "v:2:1: a word and 1 numbers are expected"),
         ("word\n", "not word vectors"),
         ("(S (NP a))\n", r"v:1:1: not all of its values are numbers"),
         ("the " + "1 " * (MOST_DIMENSIONS + 1), "not word vectors"),
@@ -63,6 +65,10 @@ def test_bad_files_are_errors_with_a_place(tmp_path: Path, text: str | bytes, me
         read_vectors(written(tmp_path / "v", text))
     with pytest.raises(InputError, match="no such file"):
         read_vectors(tmp_path / "absent")
+
+
+def test_vectors_that_are_all_the_same_are_finite(tmp_path: Path) -> None:
+    assert np.isfinite(read_vectors(written(tmp_path / "v", "the 0.1 0.1\ncat 0.1 0.1\n")).values).all()
 
 
 VECTORS = WordVectors(("The", "cat", "zebra", "yak", '"'), np.array([[1, 0], [0, 1], [2, -2], [-2, 2], [3, 3]], np.float16))

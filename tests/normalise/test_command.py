@@ -125,3 +125,14 @@ def test_a_closed_pipe_is_no_error(bank: Path) -> None:
         assert process.wait() == 0
         assert process.stderr
         assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"), [("labels:NPP=N", "no node is labelled 'NPP'"), ("labels:NP=N", ""), ("traces,labels:NPP=N", "")]
+)
+def test_a_label_to_rename_that_is_nowhere_is_named(tmp_path: Path, steps: str, said: str) -> None:
+    (tmp_path / "a.mrg").write_text("(S (NP (N a)) (V b))\n")
+    words = [sys.executable, "-m", "treegauge", "normalise", "--steps", steps, str(tmp_path / "a.mrg")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert said in done.stderr
+    assert bool(said) == bool(done.stderr)

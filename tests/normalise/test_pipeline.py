@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import treegauge.normalise
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.io import read
 from treegauge.normalise import STEPS, binarise, collapse_unaries, pipeline, strip_functions
 from treegauge.normalise.pipelines import ALIASES
@@ -63,6 +63,9 @@ def test_a_pipeline_reads_back_as_itself(written: str) -> None:
         ("binarise:h=x", "binarise:h=x is not valid"),
         ("binarise:v=0", "binarise:v=0 is not valid"),
         ("binarise:head:rules=magerman", "unknown set of head rules .*'magerman'.* collins, left, right"),
+        ("labels:x", "labels:new=x is not valid; new is pairs OLD=NEW"),
+        ("labels:x=", "labels:new=x= is not valid"),
+        ("labels:A=B,C=D", "'C=D' is not a step: colons separate the parameters of a step"),
         ("punctuation:ces", "punctuation:tags=ces is not valid; tags is evalb, a treebank"),
         ("unaries:foo", "unaries:keep=foo is not valid; keep is top, bottom or joined"),
         ("length:ten", "length:longest=ten is not valid; longest is a number of words"),
@@ -126,16 +129,16 @@ def test_a_stream_stays_a_stream() -> None:
         while True:
             yield TREE
 
-    assert next(pipeline("traces").apply(endless())) == pipeline("traces")(TREE)
+    assert next(pipeline("traces").stream(endless())) == pipeline("traces")(TREE)
 
 
 def test_trees_know_where_they_were_read(tmp_path: Path) -> None:
     file = tmp_path / "a.mrg"
     file.write_text("(A (B b))\n(A (B b) (C c))\n(A (. .))\n(A (D d))\n")
-    made = pipeline("punctuation,length:1").treebank(read(file))
+    made = pipeline("punctuation,length:1").apply(read(file))
     assert [str(tree) for tree in made] == ["(A (B b))", "()", "(A (D d))"]
     assert [made.place(i) for i in range(3)] == [f"{file}:{line}" for line in (1, 3, 4)]
-    assert len(pipeline("length:0").treebank(read(file))) == 0
+    assert len(pipeline("length:0").apply(read(file))) == 0
 
 
 def test_an_empty_parse_is_not_counted_as_vanished() -> None:
@@ -164,3 +167,21 @@ def test_public_names() -> None:
     names = treegauge.normalise.__all__
     assert len(set(names)) == len(names)
     assert all(hasattr(treegauge.normalise, name) for name in names)
+
+
+def test_labels_are_renamed_by_pairs_between_colons_or_in_quotes() -> None:
+    tree = Tree.parse("(S (PRT (RP up)) (X (Y y)))")
+    assert str(pipeline("labels:PRT=ADVP:X=Z:Y=T")(tree)) == "(S (ADVP (RP up)) (Z (T y)))"
+    assert str(pipeline('labels:"PRT=ADVP Y=T":tags=no')(tree)) == "(S (ADVP (RP up)) (X (Y y)))"
+    assert str(pipeline(["labels:X=Z", "labels:Z=W"])(tree)) == "(S (PRT (RP up)) (W (Y y)))"
+
+
+def test_steps_follow_the_style_of_the_treebank() -> None:
+    tree = Tree.parse("(STA+fcl (SUBJ+np- (H+n chuva)) (P+v-fin caiu) (. .))")
+    assert str(pipeline("functions", "floresta")(tree)) == "(fcl (np (n chuva)) (v-fin caiu) (. .))"
+    assert str(pipeline("functions:tags=no", "floresta")(tree)) == "(fcl (np (H+n chuva)) (P+v-fin caiu) (. .))"
+    assert str(pipeline("functions:before=", "floresta")(tree)) == str(pipeline("functions")(tree))
+    assert str(pipeline("preset:default", "floresta")(tree)) == "(fcl (np (n chuva)) (v-fin caiu))"
+    assert str(pipeline("root", "alpino")(Tree.parse("(top (smain (n Jan)))"))) == "(smain (n Jan))"
+    with pytest.raises(UnknownName, match="unknown treebank 'floreste'; did you mean 'floresta'"):
+        pipeline("functions", "floreste")

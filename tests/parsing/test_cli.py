@@ -60,12 +60,16 @@ def test_order_marks_and_counts(model: str) -> None:
 def test_json_kbest_and_posteriors(catalan: str) -> None:
     done = run("parse", catalan, "-", "--kbest", "9", "--posteriors", "--format", "json", text="a a a\nb\n")
     document = json.loads(done.stdout)
-    assert document["schema"] == "treegauge.parse/2"
+    assert document["schema"] == "treegauge.parse/3"
     first, second = document["sentences"]
     assert [parse["tree"] for parse in first["kbest"]] == ["(S (S a) (S (S a) (S a)))", "(S (S (S a) (S a)) (S a))"]
-    assert first["log_probability"] == pytest.approx(math.log(1 / 16), rel=1e-15)
+    of_words = first["sentence_log_probability"]  # of both parses together
+    assert of_words == pytest.approx(math.log(1 / 16), rel=1e-15)
+    assert "log_probability" not in first, "that is the name of the probability of one tree"
+    assert [each["posterior"] for each in first["kbest"]] == pytest.approx([0.5, 0.5])
+    assert [each["log_probability"] - of_words for each in first["kbest"]] == pytest.approx([math.log(0.5)] * 2)
     assert [0, 2, "S", 0.5] in first["posteriors"]
-    assert (second["fallback"], second["tree"], second["log_probability"]) == (True, "(X-FALLBACK b)", None)
+    assert (second["fallback"], second["tree"], second["sentence_log_probability"]) == (True, "(X-FALLBACK b)", None)
 
 
 KILLED = """
@@ -101,6 +105,12 @@ def test_an_interrupted_run_resumes_to_the_same_file(killed: tuple[str, ...], tm
     assert "3 sentences after 5 done before" in done.stderr
     assert part.read_bytes() == whole.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["catalan.pcfg", "part.mrg", "s.txt", "whole.mrg"]
+
+
+def test_a_run_that_starts_again_says_what_it_discards(killed: tuple[str, ...]) -> None:
+    done = run(*killed)
+    assert "part.mrg: an unfinished run is discarded; --resume would have continued it" in done.stderr
+    assert "discarded" not in run(*killed).stderr, "the first run was completed"
 
 
 @pytest.mark.parametrize(

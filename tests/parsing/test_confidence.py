@@ -90,8 +90,12 @@ def test_the_calibrated_mean_is_the_f1_of_the_held_out_trees() -> None:
 
 
 @pytest.mark.parametrize(
-    "notes", [{}, {"calibration": None}, {"calibration": [1, 2]}, {"calibration": ["a", 1, 1]}, {"calibration": [0, -1, 9]}]
-)
+    "notes",
+    [
+        {}, {"calibration": None}, {"calibration": [1, 2]}, {"calibration": ["a", 1, 1]}, {"calibration": [0, -1, 9]},
+        {"calibration": [-1e308, 1, 9]}, {"calibration": [0, 1e308, 9]}, {"calibration": [0, 1, float("inf")]},
+    ],
+)  # fmt: skip
 def test_notes_without_a_usable_calibration(notes: dict[str, object]) -> None:
     assert calibration_from_notes(notes) is None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import brute_force as brute
@@ -12,8 +13,11 @@ from hypothesis import assume, given, settings, strategies as st
 from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge.grammar import PCFG
-from treegauge.parsing.mixture import MixtureParser
+from treegauge.parsing import mixture_tuning
+from treegauge.parsing.mixture import LAM, LPR, MixtureParser
+from treegauge.parsing.mixture_tuning import tune_mixture
 from treegauge.parsing.parser import Parser, Sentence
+from treegauge.trees.tree import Tree
 
 FISH = PCFG.parse('S -> N V [.5] | N N [.5]\nN -> "fish" [.5] | "x" [.5]\nV -> "fish" [.5] | "swim" [.5]')
 
@@ -31,7 +35,9 @@ def test_views_of_a_parser_are_its_forests() -> None:
     assert Parser(joined, joined=True).phrase_labels == {"S", "VP", "NP"}
 
 
-def mean_by_enumeration(grammars: list[PCFG], words: list[str], shares: list[float]) -> Counter[Any]:
+def mean_by_enumeration(
+    grammars: list[PCFG], words: list[str], shares: list[float], parts: Callable[[Tree], Iterable[Any]] = brute.constituents
+) -> Counter[Any]:
     """The mean posterior of each phrase, by enumeration; a grammar without a parse leaves its share to the others."""
     found = [
         (share, parses) for grammar, share in zip(grammars, shares, strict=True) if (parses := brute.all_parses(grammar, words))
@@ -43,7 +49,7 @@ def mean_by_enumeration(grammars: list[PCFG], words: list[str], shares: list[flo
         assume(len(parses) <= 300)
         total = math.fsum(p for _, p in parses)
         for tree, p in parses:
-            for part in set(brute.constituents(tree)):
+            for part in set(parts(tree)):
                 mean[part] += share / sum(share for share, _ in found) * p / total
     return mean
 
@@ -79,4 +85,47 @@ def test_a_mixture_decoded_is_the_best_of_all_trees(
         paid = sum(count - (free and t > s + 1) for (s, t), count in own.items())
         assert best.score == pytest.approx(sum(g[part] for part in set(brute.constituents(best.tree))) - lam * paid, abs=1e-5)
         assert ideal is None or best.score == pytest.approx(ideal, abs=1e-5), name
-    assert view.argmax("bracketed-recall").tree.words == tuple(words)
+    some = mean_by_enumeration(list(grammars), words, shares, lambda tree: brute.brackets(tree, preterminals=True))
+    most = max(math.fsum(some[span] for span in b) for b in brute.binary_bracketings(n))
+    assert view.argmax("bracketed-recall", pre=True).score == pytest.approx(most, abs=1e-5)
+
+
+class OtherParser(Parser):
+    """A parser of another kind."""
+
+
+ATTACHMENT = (
+    "VP -> V NP [{}] | V NP PP [{}]\nNP -> NP PP [{}] | N [{}]\nPP -> P NP [1]\nV -> 'saw' [1]\nN -> 'it' [1]\nP -> 'on' [1]"
+)
+LOW, HIGH = (PCFG.parse(ATTACHMENT.format(p, 1 - p, 0.5, 0.5)) for p in (0.7, 0.05))
+LOW_TREE = Tree.parse("(VP (V saw) (NP (NP (N it)) (PP (P on) (NP (N it)))))")
+
+
+def test_kinds_of_models_begin_with_equal_shares_which_models_of_one_kind_divide() -> None:
+    """Where no share changes the trees, that is the result."""
+    parts = Parser(LOW), OtherParser(LOW), OtherParser(LOW)
+    assert tune_mixture(MixtureParser(parts, (1, 1, 1)), [LOW_TREE] * 5).shares == (2, 1, 1)
+    assert tune_mixture(MixtureParser(parts[1:], (1, 1)), [LOW_TREE] * 5).shares == (1, 1)
+
+
+def test_a_share_is_changed_where_that_gains_much() -> None:
+    for better, worse in ((Parser(LOW), Parser(HIGH)), (Parser(LOW), OtherParser(HIGH))):
+        found = tune_mixture(MixtureParser((better, worse), (1, 1)), [LOW_TREE] * 5)
+        assert found.shares[0] > found.shares[1]
+        assert found.f1 == found.alone[0] > found.alone[1]
+
+
+def test_the_usual_lam_is_kept_unless_another_gains_more_than_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = MixtureParser((Parser(LOW), OtherParser(HIGH)), (1, 1))
+    trees = [LOW_TREE, *[Tree.parse("(VP (V saw) (NP (N it)) (PP (P on) (NP (N it))))")] * 3]
+    found = tune_mixture(parser, trees)
+    by_lam = {setting.lam: rates["f1"] for setting, rates in found.settings.rates.items() if setting.objective == LPR}
+    assert (found.lam == LAM) == (max(by_lam.values()) <= by_lam[LAM] + mixture_tuning.CHANCE)
+    monkeypatch.setattr(mixture_tuning, "CHANCE", 2.0)
+    assert tune_mixture(parser, [LOW_TREE] * 5).lam == LAM
+
+
+def test_shares_of_single_models_are_not_changed_for_a_gain_that_chance_may_have_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mixture_tuning, "CHANCE", 2.0)
+    assert tune_mixture(MixtureParser((Parser(LOW), Parser(HIGH)), (1, 1)), [LOW_TREE] * 5).shares == (1, 1)
+    assert tune_mixture(MixtureParser((Parser(LOW), OtherParser(HIGH)), (1, 1)), [LOW_TREE] * 5).shares != (1, 1)

@@ -76,7 +76,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert settings_from_notes(load_model(plain).notes) == {}
     unset = run("parse", plain, "--for", "recall", text=sentence)
     assert unset.returncode == 0
-    assert "no stored setting for recall: --objective viterbi" in unset.stderr
+    assert "no stored setting for recall: --objective labelled-precision-recall --lam 0.25 (induce" in unset.stderr
 
 
 def test_counts_without_some_trees_are_counts_of_the_others() -> None:
@@ -126,6 +126,12 @@ def test_parse_says_that_it_uses_viterbi_without_settings(tmp_path: Path) -> Non
     done = run("parse", model, text="a a\n")
     assert done.stderr.startswith("this grammar has no stored setting: --objective viterbi")
     assert "stored setting" not in run("parse", model, "--objective", "viterbi", text="a a\n").stderr
+    asked = run("parse", str(grammar), "--for", "f1", text="a a\n")
+    assert "no stored setting for f1: --objective labelled-precision-recall (induce" in asked.stderr
+    assert "no stored setting for exact: --objective viterbi" in run("parse", model, "--for", "exact", text="a a\n").stderr
+    for name in ("f1", "recall"):
+        wrong = run("parse", model, "--objective", name, text="a a\n")
+        assert (wrong.returncode, f"--for {name}" in wrong.stderr) == (2, True)
 
 
 def test_an_unknown_purpose_lists_the_known_ones(tmp_path: Path) -> None:
@@ -140,7 +146,7 @@ def test_an_unknown_purpose_lists_the_known_ones(tmp_path: Path) -> None:
 def test_an_option_that_the_chosen_objective_does_not_take_is_explained(tmp_path: Path) -> None:
     grammar = tmp_path / "grammar.txt"
     grammar.write_text('S -> S S [.5] | "a" [.5]\n')
-    refused = run("parse", str(grammar), "--for", "recall", "--lam", "0.3", text="a a\n")
+    refused = run("parse", str(grammar), "--lam", "0.3", text="a a\n")
     assert refused.returncode == 2
     assert "takes no option 'lam'" in refused.stderr
     assert "No objective was named" in refused.stderr

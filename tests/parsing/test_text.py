@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from pathlib import Path
@@ -160,6 +161,16 @@ def test_a_terminal_is_told_what_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     assert run("parse", text="It rains .\n").stderr.count("from the terminal, one per line; end with Ctrl-D") == 1
 
 
+def test_records_of_raw_text_have_their_line_and_quiet_says_nothing() -> None:
+    text = "It rains. He left\n\nThe man's here.\n"
+    done = run("parse", "--raw", "--format", "jsonl", "--quiet", text=text)
+    assert [json.loads(line)["line"] for line in done.stdout.splitlines()] == [1, 1, 3]
+    assert done.stderr == ""
+    plain = run("parse", "-q", "--format", "jsonl", text="It rains.\n")
+    assert "line" not in json.loads(plain.stdout)
+    assert plain.stderr == ""
+
+
 def test_kbest_names_no_objective() -> None:
     assert "decoding for" not in run("parse", "own", "-", "--kbest", "2", text="It rains .\n").stderr
 
@@ -194,6 +205,10 @@ def test_a_line_of_3000_words_is_a_fallback_and_the_others_are_parsed() -> None:
         ),
         ("A heading\nIt rained. He left", ["A heading", "It rained.", "He left"]),
         ("   ", []),
+        ("Mr. J. R. Hartley (b. 1878) bought it. It was red.", ["Mr. J. R. Hartley (b. 1878) bought it.", "It was red."]),
+        ("See it (p. 45, fig. 3. Mind the axis.) there.", ["See it (p. 45, fig. 3. Mind the axis.) there."]),
+        ("He left. (It rained. It was late.) She came.", ["He left.", "(It rained.", "It was late.)", "She came."]),
+        ("He left (why? Nobody knows. She came.", ["He left (why?", "Nobody knows.", "She came."]),
     ],
 )
 def test_sentences_of_a_paragraph(text: str, expected: list[str]) -> None:
@@ -239,6 +254,7 @@ def test_splitting_loses_no_characters(text: str) -> None:
         ("It's 'quoted' – at 10:30 — isn’t it?", "It 's ` quoted ' – at 10:30 — is n't it ?"),
         ("AT&T's R&D cost $1,000.50 (50%).", "AT&T 's R&D cost $ 1,000.50 ( 50 % ) ."),
         ("I cannot; gonna... wait", "I can not ; gon na ... wait"),
+        ("\ue000 see www.a.org, \ue000b or c\ue000@d.org.", "\ue000 see www.a.org , \ue000b or c\ue000@d.org ."),
     ],
 )
 def test_words_of_a_sentence(text: str, expected: str) -> None:
@@ -248,6 +264,7 @@ def test_words_of_a_sentence(text: str, expected: str) -> None:
 def test_tokens_of_the_penn_treebank_do_not_look_unsplit() -> None:
     text = "Mr. Smith of Acme Corp. , who 's `` here '' , did n't pay $ 1,000 in the U.S. on Jan. 5 : O'Neill did ."
     assert list(unsplit_words(text.split(" "))) == []
+    assert not any(list(unsplit_words(["apples", ",", last])) for last in ("etc.", "Inc.", "Jr.", "Dec."))
     words = ["Who,", "me?", "it's", "he’ll", "telescope."]
     assert list(unsplit_words(words)) == words
 

@@ -102,9 +102,11 @@ def test_other_tokens_over_the_same_text_are_marked_by_their_own_nodes() -> None
 
 def test_differing_sentences_and_the_worst() -> None:
     gold, test = [GOLD, GOLD, "(S (V go))"], [GOLD, CROSSED, "(X (V go))"]
-    assert [one.sentence for one in TreeDiffs(gold, test).of(None)] == [1, 2]
-    assert TreeDiffs(gold, test).worst(1) == [1]
-    assert TreeDiffs(gold, gold).worst(5) == []
+    assert sorted(TreeDiffs(gold, test).differing()) == [1, 2]
+    assert TreeDiffs(gold, test).differing()[:1] == [1]
+    assert TreeDiffs(gold, gold).differing() == []
+    assert treegauge.diff(gold, test).sentence == 1, "without a number it is the worst sentence, as on the command line"
+    assert treegauge.diff(gold, gold).sentence == 0
     with pytest.raises(treegauge.UsageError, match="there is no sentence 4: the treebank has 3"):
         TreeDiffs(gold, test).of([3])
 
@@ -276,3 +278,42 @@ def test_the_sentence_in_which_two_systems_differ_most_is_drawn_unless_one_is_ch
     svg = tmp_path / "diff.svg"
     assert run(str(gold), str(one), str(two), "--all", "-o", str(svg)).returncode == 0
     assert "gold: 1 matched, 1 missed; one: 1 matched" in svg.read_text("utf-8")
+
+
+@given(tree_pairs())
+def test_wrong_tags_add_up_to_tagging_accuracy_and_are_marked(pair: tuple[Tree, Tree]) -> None:
+    gold, test = (Treebank.from_trees([tree]) for tree in pair)
+    counts = treegauge.score(gold, test, preset="none").counts
+    found = diff(gold, test, preset="none")
+    tagged = [(one, other) for one, other in zip(pair[0].tags, pair[1].tags, strict=True) if one or other]
+    assert len(found.wrong_tags) == sum(one != other for one, other in tagged)
+    assert len(tagged) - len(found.wrong_tags) == counts["tags"]
+    for tree, side, (_, _, marks) in zip(pair, (0, 1), found.sides, strict=True):
+        nodes = list(tree.nodes())
+        assert all(
+            nodes[each[side]].is_preterminal and marks[each[side]] == "wrong-label" for each in found.wrong_tags if each[side] >= 0
+        )
+
+
+def test_wrong_tags_of_words_that_count_behind_traces_and_other_tokens() -> None:
+    gold = "(S (NP (-NONE- *)) (VP (VB go) (RB home)) (. .))", "(S (VP (MD can) (RB not)) (VP (V go)))"
+    test = "(S (VP (VB go) (NN home)) (NN .))", "(S (VP (MD cannot)) (VP (VB go)))"
+    diffs = TreeDiffs(Treebank.parse(" ".join(gold)), Treebank.parse(" ".join(test)))
+    assert [found.wrong_tags for found in diffs.of([0, 1])] == [((5, 3),), ((5, 4),)]
+    assert diffs.of([0])[0].summary.endswith("; 1 tag differs")
+
+
+def test_a_changed_tag_is_a_difference_and_the_number_of_sentences_not_drawn_is_told(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.mrg", tmp_path / "new.mrg"
+    old.write_text(f"{GOLD}\n{GOLD}\n{GOLD}\n")
+    new.write_text(f"{GOLD}\n{GOLD.replace('NN man', 'NNS man')}\n{GOLD.replace('NP (DT', 'NX (DT')}\n")
+    done = run(str(old), str(new), "-p", "none")
+    assert done.stdout.decode().startswith(f"{old}:3: "), "wrong brackets come before wrong tags"
+    assert "1 of 2 differing sentences drawn; --all draws all" in done.stderr.decode()
+    done = run(str(old), str(new), "--all")
+    assert f"{old}:2: gold: 6 matched; test: 6 matched; 1 tag differs" in done.stdout.decode()
+    assert "NN ≠" in done.stdout.decode()
+    assert "NNS ≠" in done.stdout.decode()
+    assert "drawn" not in done.stderr.decode()
+    done = run(str(old), str(old), str(new), "--all")
+    assert "wrong in new alone:\n  wrong-tag NN: man\n  wrong-tag NNS: man\n" in done.stdout.decode()

@@ -444,7 +444,7 @@ def test_the_command_line_is_named_without_folders(files: list[str], tmp_path: P
 def test_discontinuous_trees() -> None:
     """What needs spans is left out, and the page says so; PARSEVAL's figures are those of the score itself."""
     gold = discontinuous_treebank("german")
-    raised = pipeline("continuous:raise").treebank(gold)
+    raised = pipeline("continuous:raise").apply(gold)
     found = treegauge.report(gold, {"raised": raised}, CompareOptions(rounds=10))
     value = found.comparison.overall.rates["raised"]["parseval", "f1"].value
     assert value == treegauge.score(gold, raised).rates["f1"]

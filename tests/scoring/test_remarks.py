@@ -55,6 +55,15 @@ WRONG: dict[str, tuple[Callable[[Trees], Any], str]] = {
         "labels that gold does not have (NT; gold",
     ),
     "root": (lambda trees: [Tree("R00T", [tree]) for tree in trees], "103 of 103 parses have the root R00T"),
+    "another order": (lambda trees: trees[::-1], "seem to be in another order: sort them"),
+    "words as labels": (
+        lambda trees: [f"({' ('.join(tree.words[:-1])} {tree.words[-1]}{')' * (len(tree.words) - 1)}".upper() for tree in trees],
+        'brackets without labels, as (the (cat sat)), give format="brackets"',
+    ),
+    "no labels": (
+        lambda trees: [f"({' ('.join(tree.words[:-1])} {tree.words[-1]}{')' * (len(tree.words) - 1)}" for tree in trees],
+        "brackets without labels: each gets the label X; so compare brackets alone (metric induction)",
+    ),
     "small words": (lambda trees: [lowered(tree) for tree in trees], 'give match_words="case"'),
     "shifted": (
         lambda trees: trees[1:] + trees[:1],

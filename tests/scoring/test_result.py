@@ -299,7 +299,7 @@ def test_answers_are_one_system_of_compare() -> None:
 
 
 def test_python_can_suggest_a_rate_or_a_function_of_another_spelling() -> None:
-    for thing, name in ((treegauge.score(GOLD, TEST), "F1"), (treegauge, "evaluate")):
+    for thing, name in ((treegauge.score(GOLD, TEST), "ff1"), (treegauge, "evaluate")):
         with pytest.raises(AttributeError) as error:
             getattr(thing, name)
         assert (error.value.name, error.value.obj) == (name, thing)

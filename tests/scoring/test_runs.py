@@ -45,7 +45,7 @@ def test_the_runs_of_a_system_by_name(folder: Path) -> None:
     assert named_runs(["A=runs:."])["A"] == sorted(f"./{path.name}" for path in folder.glob("*.mrg"))
     assert named_runs(["x=[ab]-[1,2].mrg"]) == {"x": "[ab]-[1,2].mrg"}
     with pytest.raises(UsageError, match="twice"):
-        named_runs(["A=a-1.mrg,./a-1.mrg"])
+        runs_of(named_runs(["A=a-1.mrg,./a-1.mrg"])["A"])
 
 
 def test_what_is_a_run_in_python(folder: Path) -> None:

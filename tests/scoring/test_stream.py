@@ -165,7 +165,7 @@ def test_reading_ahead_stops_when_nobody_takes() -> None:
 
 def test_an_error_comes_again_when_asked_again(tmp_path: Path) -> None:
     assert [len(block) for block in sides.read_ahead(iter([Treebank.parse("(N a)")]))] == [1]
-    broken = sides.FileTrees([str(written(tmp_path, "broken.mrg", [*GOLD, "(S"]))], treegauge.ReadOptions(), keep=True)
+    broken = sides.Trees([str(written(tmp_path, "broken.mrg", [*GOLD, "(S"]))], treegauge.ReadOptions(), keep=True)
     for _ in range(2):
         with pytest.raises(treegauge.BracketError):
             list(broken.blocks())
@@ -173,7 +173,7 @@ def test_an_error_comes_again_when_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_closed_in_the_middle_is_read_from_the_beginning(tmp_path: Path) -> None:
-    trees = sides.FileTrees([str(written(tmp_path, "gold.mrg", GOLD))], treegauge.ReadOptions(), keep=True)
+    trees = sides.Trees([str(written(tmp_path, "gold.mrg", GOLD))], treegauge.ReadOptions(), keep=True)
     blocks = trees.blocks()
     assert len(next(blocks)) < len(GOLD)
     trees.close()

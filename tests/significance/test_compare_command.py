@@ -119,12 +119,13 @@ def test_what_cannot_be_done_is_said(files: Path, arguments: tuple[str, ...], co
 
 
 def test_the_answer_comes_first(files: Path) -> None:
-    """The better system is second, so that differences read as gains; json keeps the order in which they were given."""
+    """The sentence names the better system; the table has the systems in the order in which they were given."""
     options = ("gold.mrg", "good=sys.good.mrg", "poor=sys.poor.mrg", "--rounds", "500")
     done = run(*options, cwd=files)
     sentence, _, header, *rows = done.stdout.splitlines()
     assert re.fullmatch(r"good is better than poor by \d+\.\d\d F1 \(95% interval \d+.* to \d+.*, p = \.00\d\d\)\.", sentence)
-    assert header.split() == ["rate", "poor", "good", "difference", "low", "high", "p"]
+    assert header.split() == ["rate", "good", "poor", "difference", "low", "high", "p"]
+    assert float(rows[2].split()[3]) < 0
     assert [row.split()[0] for row in rows[:4]] == ["recall", "precision", "f1", "exact_match"]
     assert done.stdout.count("compare|") == 1
     assert "gold:" not in done.stdout.splitlines()[-1]
@@ -147,7 +148,7 @@ def test_a_file_and_quiet(files: Path) -> None:
 
 def test_the_table_in_the_paper(files: Path) -> None:
     systems = ("gold.mrg", "poor=sys.poor.mrg", "good=sys.good.mrg", "same=sys.good.mrg", "--rounds", "500")
-    rates = ("--rates", "lr,f1,cb", "--published", "Berkeley=82.5,83.1", "--baselines")
+    rates = ("--rates", "lr,f1,cb", "--published", "Berkeley=lr:82.5,F1:83.1", "--baselines")
     table = run(*systems, *rates, "--format", "markdown", cwd=files).stdout.splitlines()
     assert table[0] == "| system | recall | F1 | average crossing |"
     poor, good, same, *others, berkeley = [line.split(" | ") for line in table[2 : table.index("")]]
@@ -157,15 +158,25 @@ def test_the_table_in_the_paper(files: Path) -> None:
     assert berkeley[:3] == ["| Berkeley*", "82.50", "83.10"]
     assert [row[0] for row in others][:2] == ["| right-branching*", "| left-branching*"]
     caption = table[table.index("") + 3 :][-1]
-    for said in ("parseval", "preset default", "40 sentences", "randomisation", "500 rounds", "Holm", "*: not tested"):
+    for said in ("PARSEVAL on 40 sentences", "randomisation", "500 rounds", "Holm", "*: baseline or as published, not tested here"):
         assert said in " ".join(table), caption
     fractions = run(*systems, "--rates", "f1", "--format", "html", "--fraction", "--digits", "3", "--intervals", cwd=files).stdout
     assert re.search(r"<b>0\.\d{3} \[0\.\d{3}, \d\.\d{3}\]</b>", fractions)
-    for wrong in ("Berkeley", "Berkeley=x", "Berkeley=1,2,3,4"):
-        assert (
-            "in the order recall, f1"
-            in run(*systems, "--rates", "lr,f1", "--published", wrong, "--format", "latex", cwd=files).stderr
-        )
+    for wrong in ("Berkeley", "Berkeley=x", "Berkeley=1,2,3,4", "Berkeley=82.5", "Berkeley=82.5,f1:80", "Berkeley=f1:x"):
+        said = run(*systems, "--rates", "lr,f1", "--published", wrong, "--format", "latex", cwd=files).stderr
+        assert "--published Berkeley=...: name the rates, as in Berkeley=f1:95.8" in said, wrong
+        assert "a value or nothing for each of recall,f1" in said
+    fraction = run(*systems, "--rates", "f1", "--published", "Berkeley=0.825", "--format", "latex", cwd=files).stderr
+    assert "values are percentages: write 82.5, not 0.825" in fraction
+
+
+def test_the_caption_says_whether_the_others_are_worse(files: Path) -> None:
+    systems = ("gold.mrg", "poor=sys.poor.mrg", "good=sys.good.mrg", "--rounds", "500", "--format", "latex", "--rates", "f1")
+    caption = run(*systems, cwd=files).stdout
+    assert r"Bold: best system tested here; all others are significantly worse (p $\leq$ 0.05; paired" in caption
+    assert "textgreater" not in caption
+    equal = run(*systems, "same=sys.good.mrg", cwd=files).stdout
+    assert r"not significantly worse (p \textgreater{} 0.05; paired" in equal
 
 
 def test_runs_that_are_given_as_one_treebank_are_refused(files: Path, tmp_path: Path) -> None:

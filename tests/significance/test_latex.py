@@ -53,7 +53,7 @@ def test_tables_of_papers_compile(files: Path) -> None:
     gold, runs = "gold.mrg", [f"run{number}.mrg" for number in range(6)]
     several = [f"{HOSTILE[0]}={','.join(runs[:3])}", f"{HOSTILE[1]}={','.join(runs[3:])}"]
     single = [f"{name}={file}" for name, file in zip(HOSTILE[:6], runs, strict=True)]
-    published = ["--published", f"{HOSTILE[0]}=82.5,83.1", "--published", "[2]=-,80"]
+    published = ["--published", f"{HOSTILE[0]}=lr:82.5,lp:83.1", "--published", "[2]=-,80,,"]
     rounds = ["--rounds", "50", "--quiet"]
     compiled(
         [

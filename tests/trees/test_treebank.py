@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
+from treegauge.errors import UsageError
 from treegauge.testing.strategies import trees
 from treegauge.trees import Origin, Tree, Treebank
 from treegauge.trees.columns import TreebankHash
@@ -250,3 +251,21 @@ class TestHash:
     def test_other_things_are_not_equal(self) -> None:
         assert list(BANK) != BANK
         assert BANK != TEXT
+
+
+def test_what_is_no_index_is_named_and_treebanks_add_up() -> None:
+    bank = Treebank.parse("(A a) (B b)")
+    for index in ("1", [0, 1], np.array([0, 1]), 1.0, None):
+        with pytest.raises(UsageError, match="the index of a tree is a whole number or a slice, not"):
+            bank[index]  # type: ignore[call-overload]
+    assert bank[np.int64(1)] == bank[-1] == Tree.parse("(B b)")
+    assert bank + bank == Treebank.concatenate([bank, bank])
+    with pytest.raises(TypeError):
+        bank + "(A a)"  # type: ignore[operator]
+
+
+def test_a_file_in_place_of_marks_is_answered_with_how_to_write_a_picture() -> None:
+    tree = Tree.parse("(A a)")
+    for draw in (tree.draw, tree.svg):
+        with pytest.raises(UsageError, match=r"marks cannot be 'tree.png'.*draw_svg_as\(tree.svg\(\), 'png'\)"):
+            draw("tree.png")  # type: ignore[arg-type]

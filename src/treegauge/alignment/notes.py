@@ -44,7 +44,7 @@ class Note(NamedTuple):
       ``evalb`` (a message of EVALB), ``punctuation`` (of another treebank), ``misfit``, or one of :data:`REMARKS`.
     * ``cause``: why words or labels differ, which is a key of :data:`CAUSES`, ``tags`` if a tag hides a word, ``traces`` if traces
       count as words, ``features`` if labels have more than a category, or empty; for a broken tree, ``unrepaired`` if no repair was
-      tried.
+      tried; of remarks also ``order`` and ``few``.
     """
 
     sentence: int
@@ -251,8 +251,8 @@ def remarks_on_parses(notes: Sequence[Note], n_gold: int, gold: LabelUse, test: 
     """The remarks on a system's parses, given the notes on them, the number of gold sentences, and the labels of both sides."""
     labels = _on_labels(gold, test, preset)
     return [
-        *_on_words(notes, n_gold),
-        *_on_tags(gold, test),
+        *_on_words(notes, n_gold, are_few=2 * test.words < gold.words),
+        *_on_tags(gold, test, preset),
         *(labels or _on_roots(gold, test, preset)),
         *_on_traces(notes, gold, test),
     ]
@@ -279,15 +279,22 @@ def misfits(notes: Sequence[Note]) -> list[Note]:
         without = f"{number_of(missing, 'gold sentence')} {'has' if missing == 1 else 'have'} no parse"
         further = f"{number_of(extra, 'parse')} {'has' if extra == 1 else 'have'} no gold sentence"
         what = ", ".join([*[without] * (missing > 0), *[further] * (extra > 0)])
-        cause = "unpaired" if any(note.sentence < 0 for note in broken) else ""
+        cause = "unpaired" if any(note.sentence < 0 for note in broken) else "order" if _in_another_order(notes) else ""
         found.append(Note(-1, "misfit", "", f"gold and test do not match: {what}", "", cause))
     return found
 
 
-def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
+def _in_another_order(notes: Sequence[Note]) -> bool:
+    """Whether most gold sentences without a parse, of several, are among the parses without a gold sentence."""
+    missing, extra = ({note.what.partition(" for ")[2] for note in notes if note.kind == kind} for kind in ("missing", "extra"))
+    return len(missing) > 1 and 2 * len(missing & {text.removeprefix("the test sentence ") for text in extra}) > len(missing)
+
+
+def _on_words(notes: Sequence[Note], n_gold: int, *, are_few: bool) -> list[Note]:
     """A remark if words differ for a cause that can be ignored, or in many of the parsed sentences.
 
-    It names the cause that explains more than half of these sentences, if there is one.
+    It names the cause that explains more than half of these sentences, if there is one. ``are_few``: the parses have less than half
+    as many words as gold, as if words were taken for labels.
     """
     differing = [note for note in notes if note.kind in _DIFFERS]
     parsed = n_gold - sum(note.kind in UNPARSED and note.sentence >= 0 for note in notes)
@@ -298,7 +305,7 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     hidden, traces = causes.pop("tags", 0), causes.pop("traces", 0)
     if 2 * traces > len(differing):
         return [Note(-1, "all-words", "", f"{said}; in {traces:,} of them traces count as words", "", "traces")]
-    is_many = len(differing) > max(1, _MANY * parsed)
+    is_many = len(differing) > max(min(1, parsed - 1), _MANY * parsed)
     if 2 * hidden > len(differing) and is_many:
         return [
             Note(-1, "all-words", "", f"{said}; in {hidden:,} of them a tag of the parse hides a word or shows a trace", "", "tags")
@@ -306,7 +313,8 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     fitting = causes.total()
     if 2 * fitting <= len(differing):
         aligned_all = all(note.kind == "edited" for note in differing)
-        return [Note(-1, "all-words", "", said)] if is_many and not hidden and not traces and not aligned_all else []
+        cause = "order" if _in_another_order(notes) else "few" if are_few else ""
+        return [Note(-1, "all-words", "", said, "", cause)] if is_many and not hidden and not traces and not aligned_all else []
     cause, of_cause = causes.most_common(1)[0]
     if 2 * of_cause <= fitting:
         cause = "writing"
@@ -315,12 +323,12 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     return [Note(-1, "all-words", "", f"{said}; {fitting:,} {differ} only in {CAUSES[cause][1]}", "", cause)]
 
 
-def _on_tags(gold: LabelUse, test: LabelUse) -> list[Note]:
+def _on_tags(gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
     """A remark if no word of the parses has a tag, or all have the same tag, although the gold trees have several.
 
     In a tree without tags, a phrase over one word looks like a tag: then all tags are phrase labels, and none is a gold tag.
     """
-    if len(gold.tags) < _FEW or gold.tagged < gold.words or test.words < _FEW:
+    if not preset.labelled or len(gold.tags) < _FEW or gold.tagged < gold.words or test.words < _FEW:
         return []
     if len(test.tags) == 1 and test.tagged == test.words:
         return [Note(-1, "all-tags", "", f"all words of the parses have the tag {next(iter(test.tags))}; {_EFFECT}")]
@@ -343,6 +351,8 @@ def _category(label: str) -> str:
 def _on_labels(gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
     """A remark if most phrases of the parses have a label that no gold phrase has."""
     ours, theirs = (_counted(use.phrases, preset) for use in (gold, test))
+    if preset.labelled and list(theirs) == ["X"] and "X" not in ours:
+        return [Note(-1, "labels", "", "brackets without labels: each gets the label X", "", "bare")]
     if not preset.labelled or min(ours.total(), theirs.total()) < _LEAST_PHRASES:
         return []
     known = {*ours, *(label for pair in preset.equal_labels for label in pair if not ours.keys().isdisjoint(pair))}
@@ -414,16 +424,20 @@ def with_advice(remark: Note) -> str:
 
 _ADVICE = {
     ("all-words", "tags"): "",
+    ("all-words", "order"): "",
+    ("all-words", "few"): 'if these are brackets without labels, as (the (cat sat)), give format="brackets"',
     ("all-words", "traces"): "take them out by the normalisation step traces, or choose a preset that leaves them out",
     ("all-words", ""): 'are they parses of the same text? match_words="length" compares lengths only, on_mismatch="edit" scores '
     "the brackets over the words that both have",
     ("labels", "case"): "they differ in capital and small letters: write both alike",
+    ("labels", "bare"): "so compare brackets alone (metric induction)",
     ("labels", "features"): "they differ in what follows the category: cut it off (normalisation steps features, functions), or "
     "choose a preset that does",
     ("labels", ""): "do gold and parses use the same labels? The unlabelled rates are unaffected",
     ("root", ""): "take it off by the normalisation step root, or choose a preset that deletes it",
     ("exchanged", ""): "are gold and test exchanged?",
     ("misfit", "unrepaired"): 'on_error="repair" reads those that can be repaired',
+    ("misfit", "order"): "the parses seem to be in another order: sort them as gold is sorted",
     ("misfit", "unpaired"): "a tree that cannot be read has no words to pair it by: give a parse for each gold sentence, in order, "
     "an empty one (null in JSON lines) where there is none",
 }

@@ -17,7 +17,7 @@ from collections import deque
 
 import numpy as np
 
-from treegauge.errors import UnknownName
+from treegauge.errors import check_name
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Mask, Treebank
 
@@ -128,8 +128,7 @@ class WordNumbers:
     """
 
     def __init__(self, preset: Preset, match_words: str = "exact") -> None:
-        if match_words not in MATCH_WORDS:
-            raise UnknownName("value of match_words", match_words, MATCH_WORDS)
+        check_name("value of match_words", match_words, MATCH_WORDS)
         self.match_words = match_words
         self._numbers: dict[str, int] = {}
         for word, other in _representatives(preset.equal_words, match_words).items():

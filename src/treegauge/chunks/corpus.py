@@ -28,8 +28,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import FormatError, InputError, UnknownName, UsageError
+from treegauge.errors import FormatError, InputError, UsageError, check_name
 from treegauge.io import stream
+from treegauge.io.conll2000 import chunk_column, is_chunked
 from treegauge.io.diagnosis import encoding_error, error_at
 from treegauge.io.formats import detect_format
 from treegauge.io.sources import ReadOptions, Source, Text, TextPosition, find_sources, is_comment
@@ -109,8 +110,7 @@ def chunks_of_iob(iob: Sequence[str], scheme: str = "conlleval") -> list[Chunk]:
     >>> chunks_of_iob(["B-NP", "E-NP", "S-NP"], "bioes")
     [Chunk(category='NP', start=0, end=2), Chunk(category='NP', start=2, end=3)]
     """
-    if scheme not in SCHEMES:
-        raise UnknownName("scheme", scheme, SCHEMES)
+    check_name("scheme", scheme, SCHEMES)
     changes = _changes_conlleval if scheme == "conlleval" else _changes_bioes
     chunks: list[Chunk] = []
     before, category, start = "O", "", 0
@@ -341,53 +341,19 @@ class ChunkFile:
     @cached_property
     def _is_flat(self) -> bool:
         texts = (Text(source, self.options) for source in self.sources)
-        return all(detect_format(text, self.options).name == "conll2000" for text in texts) or is_chunked(self._trees())
+        return all(detect_format(text, self.options).name == "conll2000" for text in texts) or all(map(is_chunked, self._trees()))
 
 
 def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:
     """The trees of a treebank as chunked sentences: flat trees as they are, others by the definition of a chunk."""
     trees = [tree for tree in bank if tree.width]
-    return list(_chunked_sentences(trees, flat=is_chunked(trees)))
+    return list(_chunked_sentences(trees, flat=all(map(is_chunked, trees))))
 
 
 def _chunked_sentences(trees: Iterable[Tree], *, flat: bool) -> Iterator[ChunkedSentence]:
     if not flat:
         return chunk_trees(trees)
-    return (ChunkedSentence.from_iob(tree.words, tree.tags, iob_columns(tree)) for tree in trees)
-
-
-def is_chunked(trees: Treebank | Iterable[Tree]) -> bool:
-    """Whether all trees are as if read from CoNLL-2000 columns: an S over tags and over chunks of tags.
-
-    >>> is_chunked(Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
-    True
-    >>> is_chunked(Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (NN it)))))"))
-    False
-    """
-    return all(
-        tree.label == "S" and all(isinstance(child, Tree) and (child.is_preterminal or _is_flat(child)) for child in tree.children)
-        for tree in trees
-    )
-
-
-def _is_flat(node: Tree) -> bool:
-    return bool(node.children) and all(isinstance(child, Tree) and child.is_preterminal for child in node.children)
-
-
-def iob_columns(tree: Tree) -> list[str]:
-    """The chunk column of a sentence read from CoNLL-2000 columns.
-
-    >>> iob_columns(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
-    ['B-NP', 'I-NP', 'B-VP', 'O']
-    """
-    marks: list[str] = []
-    for child in tree.children:
-        if isinstance(child, str) or child.is_preterminal:
-            marks.append("O")
-        else:
-            name = child.label.removeprefix("I-")
-            marks += [child.label if child.label.startswith("I-") else f"B-{name}", *[f"I-{name}"] * (child.width - 1)]
-    return marks
+    return (ChunkedSentence.from_iob(tree.words, tree.tags, chunk_column(tree)) for tree in trees)
 
 
 _BOUNDARY = "-X-"

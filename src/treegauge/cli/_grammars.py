@@ -41,8 +41,9 @@ def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
 
     Leading arguments that are models by their content, or ``own``, are models; without one, the first is a grammar as text.
     """
+    command = click.get_current_context().command_path
     if sentence := next((name for name in files if " " in name and not os.path.exists(name)), ""):
-        advice = f'A sentence is read from standard input: echo "{sentence}" | {click.get_current_context().command_path} MODEL'
+        advice = f'A sentence is read from standard input: echo "{sentence}" | {command} MODEL'
         raise InputError("no such file", path=sentence, advice=advice)
     size = next((i for i, name in enumerate(files) if not is_model(name)), len(files))
     if not size and files and files[0] != "-":
@@ -51,7 +52,8 @@ def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
         further = next((name for name in files[size:] if is_model(name)), files[size])
         raise UsageError(
             f"{number_of(len(files) - size, 'file')} after the models, where one text is read: {', '.join(files[size:])}\n"
-            f"  Models come first, and only those that treegauge has written can be mixed: is {further} one?"
+            f"  Models come first, and only those that treegauge has written can be mixed: is {further} one?\n"
+            f"  Several texts are joined: cat {' '.join(files[size:])} | {command} {' '.join(files[:size])} -"
         )
     return files[:size] or (OWN,), files[size] if len(files) > size else "-"
 
@@ -66,7 +68,7 @@ def input_sentences(file: str, kind: InputKind, options: ReadOptions, parser: Se
     tokenised, unless the model knows it."""
     if file == "-" and sys.stdin.isatty():
         click.echo("reading sentences from the terminal, one per line; end with Ctrl-D", err=True)
-    is_told = kind != "tokens"
+    is_told = kind != "tokens" or click.get_current_context().params.get("quiet", False)
     for sentence in read_sentences(file, kind, options):
         if not is_told and (word := next((w for w in unsplit_words(sentence.words) if w not in parser.spellings.known), None)):
             click.echo(f"{word!r} looks like text that is not split into words: --raw splits it", err=True)

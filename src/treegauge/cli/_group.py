@@ -36,7 +36,8 @@ SHARED = "format_in", "encoding", "lines", "comment", "functions", "features", "
 _ALL = "treegauge.every-option"
 NO_SHARDS = (
     "runs are no longer cut into parts (--shard, --part, merge): use --engine with a Dask cluster\n"
-    "  docs/howto/cluster.md shows how to start one inside a batch job, and how to split the input of parse."
+    "  docs/howto/cluster.md shows how to start one inside a batch job, and how to split the input of parse.\n"
+    "  Files of trees are joined by: treegauge convert A.mrg B.mrg -o ALL.mrg"
 )
 
 

@@ -7,12 +7,14 @@ A command with ``@reading_options`` gets the keyword argument ``options``, a :cl
 from __future__ import annotations
 
 import functools
+import glob
 import os
+import re
 import sys
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,7 +23,7 @@ import click
 from treegauge.alignment.words import MATCH_WORDS
 from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed, input_files, protect_inputs, run_files
 from treegauge.engines import Engine, open_engine
-from treegauge.errors import FileNote, MismatchError, UsageError
+from treegauge.errors import FileNote, InputError, MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import AUTO, ON_ERROR, ReadOptions
 from treegauge.presets.treebanks import TREEBANKS
@@ -29,6 +31,8 @@ from treegauge.tables import whole_number
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rich.progress import Progress
 
     from treegauge.alignment.notes import Note
     from treegauge.reports.figures import Figure
@@ -42,25 +46,13 @@ def reading_options(command: Function) -> Function:
     """Add the options for reading treebanks; the command gets ``options: ReadOptions``."""
 
     @functools.wraps(command)
-    def with_options(
-        *args: Any,
-        format_in: str,
-        encoding: tuple[str, ...],
-        lines: bool,
-        comment: str,
-        functions: bool,
-        features: bool | None,
-        attach_punctuation: bool,
-        secondary: bool,
-        field: str,
-        style: str,
-        **others: Any,
-    ) -> Any:
+    def with_options(*args: Any, format_in: str, encoding: tuple[str, ...], style: str, **others: Any) -> Any:
         for part in encoding:
             if "=" in part and all(ReadOptions(encoding=part).encoding_of(name) == AUTO for name in input_files()):
                 warnings.warn(FileNote(f"--encoding {part}", "no effect: no file has such a name"), stacklevel=2)
-        reading = (format_in, ",".join(encoding) or AUTO, lines, comment, functions, bool(features), attach_punctuation)
-        return command(*args, options=ReadOptions(*reading, field=field, secondary=secondary, treebank=style), **others)
+        reading = {name: others.pop(name) for name in ("lines", "comment", "functions", "attach_punctuation", "secondary", "field")}
+        reading |= {"encoding": ",".join(encoding) or AUTO, "features": bool(others.pop("features")), "treebank": style}
+        return command(*args, options=ReadOptions(format_in, **reading), **others)
 
     for add in reversed(_READING):
         with_options = add(with_options)
@@ -80,16 +72,13 @@ def reading_both_options(command: Function) -> Function:
     return reading_options(choice(with_options))
 
 
-_ON_ERROR = {"stop": "stop", "skip": "skip", "repair": "close"}
-"""The ways to treat a broken tree of a treebank, and the policies of reading for them."""
-
-
 def broken_trees_options(*, drop: bool) -> Decorator:
     """Add ``--on-error`` and ``--rejects`` for the trees of a treebank; the command gets ``broken: BrokenTrees``.
 
-    ``drop``: also add ``--drop``; otherwise broken trees are always left out. After the command, broken trees are listed, and the
-    exit code is 4.
+    ``drop``: also add ``--drop`` and ``-q``; otherwise broken trees are always left out. After the command, broken trees are
+    listed, and the exit code is 4.
     """
+    fails = ("parse-fails", "skip") if drop else ("skip",)
     consequence = "write () in its place" if drop else "leave it out"
 
     def add(command: Function) -> Function:
@@ -99,29 +88,36 @@ def broken_trees_options(*, drop: bool) -> Decorator:
             from treegauge.io.writing import write_bytes
 
             dropped = others.pop("drop", None)
+            listed = not drop or not others.pop("quiet")
             if on_error == "stop" and (rejects is not None or dropped):
                 raise UsageError("--rejects and --drop are about broken trees that do not stop the command: add --on-error skip")
             broken = BrokenTrees(drop=dropped is not False)
-            result = command(*args, options=replace(options, on_error=_ON_ERROR[on_error]), broken=broken, **others)
+            result = command(*args, options=replace(options, on_error=on_error), broken=broken, **others)
             if rejects is not None:
                 write_bytes(broken.rejected, rejects)
-            for line in broken.lines():
+            for line in broken.lines() if listed else ():
                 click.echo(line, err=True)
             if broken.problems:
                 raise MismatchError(broken.summary)
             return result
 
-        how = f"If a tree cannot be read: stop, skip ({consequence}), or repair (close its brackets where the next tree begins)."
-        policy = click.option("--on-error", type=click.Choice(list(_ON_ERROR)), default="stop", show_default=True, help=how)
+        how = f"If a tree cannot be read: stop, {' or '.join(fails)} ({consequence}), or repair (as far as possible)."
+        choice = click.Choice(["stop", *fails, "repair"])
+        policy = click.option("--on-error", type=choice, default="stop", show_default=True, metavar="HOW", help=how)
         kept = click.option("--rejects", type=OUTPUT, metavar="FILE", help="--on-error: write the text of broken trees to a file.")
-        left_out = click.option("--drop", is_flag=True, help="--on-error: leave broken trees out.") if drop else _same
-        return policy(left_out(kept(with_options)))
+        if not drop:
+            return policy(kept(with_options))
+        left_out = click.option("--drop", is_flag=True, help="--on-error: leave broken trees out.")
+        quiet = click.option("-q", "--quiet", is_flag=True, help="List no trees and print no remarks on stderr.")
+        return policy(left_out(kept(quiet(with_options))))
 
     return add
 
 
-def _same(command: Function) -> Function:
-    return command
+def remark(line: str) -> None:
+    """Print a remark on stderr, unless --quiet."""
+    if not click.get_current_context().params.get("quiet"):
+        click.echo(f"treegauge: {line}", err=True)
 
 
 _ON_MISMATCH = {
@@ -163,6 +159,17 @@ treebank_option = click.option(
     "icepahc; see: treegauge treebanks.  [default: ptb]",
 )  # fmt: skip
 """Adds ``--treebank``; the command gets ``style: str``, empty if it is not given."""
+
+
+def cutoff_option(text: str) -> Decorator:
+    """Add ``--cutoff``; the command gets ``cutoff: int | None``."""
+
+    def only(context: click.Context, parameter: click.Parameter, values: tuple[int, ...]) -> int | None:
+        if len(values) > 1:
+            raise UsageError("--cutoff is given twice: run the command once for each length, or break down with --by-length")
+        return values[0] if values else None
+
+    return click.option("--cutoff", type=click.IntRange(0), multiple=True, callback=only, metavar="N", help=text)
 
 
 def output_option(text: str, default: str | None = "-", *, metavar: str = "FILE", show_default: bool = False) -> Decorator:
@@ -224,9 +231,9 @@ def paper_options(command: Function) -> Function:
     """Add the options of the table in a paper, ``--rows``, ``--published``, ``--digits`` and ``--fraction``."""
     rows = click.option("--rows", type=click.Choice(["systems", "rates"]), default=None,
                         help="One row per system or per rate.  [default: systems in latex, markdown and html]")  # fmt: skip
-    published = click.option("--published", multiple=True, metavar="NAME=VALUE,...",
-                             help="A row of published percentages, in the order of --rates, marked as not tested, as in "
-                             "'Berkeley=82.5,83.1'; may be given several times.")  # fmt: skip
+    published = click.option("--published", multiple=True, metavar="NAME=RATE:VALUE,...",
+                             help="A row of published percentages, marked as not tested, as in 'Berkeley=f1:82.5', or with a value "
+                             "or nothing for each of --rates, 'Berkeley=,,82.5'; may be given several times.")  # fmt: skip
     digits = click.option("--digits", type=click.IntRange(0, 12), default=None, metavar="N",
                           help="Digits after the point.  [default: 2, of fractions 4]")  # fmt: skip
     percent = click.option(
@@ -393,18 +400,43 @@ _SECONDS_BEFORE_BAR = 1.0
 
 @contextmanager
 def progress(title: str, total: int | None, unit: str = "sentences") -> Generator[Callable[..., None]]:
-    """A progress bar over ``total`` units of work, None if their number is not known.
+    """A progress bar (by rich) over ``total`` units of work, None if their number is not known; it is shown after a second.
 
     Yields the function to call after each unit, or with a number after several.
     """
     if not sys.stderr.isatty():
-        yield _ignore_progress
+        yield lambda *_: None
         return
-    bar = _Bar(title, total, unit)
-    try:
-        yield bar.advance
-    finally:
-        bar.close()
+    with ExitStack() as shown:
+        bar: Progress | None = None
+        done, began = 0, time.monotonic()
+
+        def advance(count: int = 1) -> None:
+            nonlocal bar, done
+            done += count
+            if bar is None and time.monotonic() - began > _SECONDS_BEFORE_BAR:
+                bar = shown.enter_context(_progress_bar(unit))
+                bar.add_task(title, total=total)
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=done)
+
+        yield advance
+
+
+def _progress_bar(unit: str) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,  # trees that are written meanwhile belong on standard output
+    )
 
 
 @contextmanager
@@ -420,56 +452,6 @@ def status_line(*, quiet: bool) -> Generator[Callable[[str], None]]:
 
         with Console(stderr=True).status("") as status:
             yield lambda line: status.update(Text(line))
-
-
-def _ignore_progress(count: int = 1) -> None:
-    """Ignore progress."""
-
-
-class _Bar:
-    """A count that becomes a progress bar (by rich) after a second of work."""
-
-    def __init__(self, title: str, total: int | None, unit: str) -> None:
-        self.title, self.total, self.unit = title, total, unit
-        self.done, self.started, self.shown = 0, time.monotonic(), None
-
-    def advance(self, count: int = 1) -> None:
-        self.done += count
-        if self.shown is None and time.monotonic() - self.started > _SECONDS_BEFORE_BAR:
-            self._show()
-        if self.shown is not None:
-            bar, task = self.shown
-            bar.update(task, completed=self.done)
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn(self.unit),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            redirect_stdout=False,  # trees that are written meanwhile belong on standard output
-        )
-        bar.start()
-        self.shown = bar, bar.add_task(self.title, total=self.total)
-
-    def close(self) -> None:
-        if self.shown is not None:
-            self.shown[0].stop()
-
-
-def comma_separated(text: str) -> tuple[str, ...]:
-    """The words of an option's value.
-
-    >>> comma_separated("PP, NP,")
-    ('PP', 'NP')
-    """
-    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def named_systems(paths: Sequence[str]) -> dict[str, str]:
@@ -495,18 +477,33 @@ def named_systems(paths: Sequence[str]) -> dict[str, str]:
 
 
 def named_runs(arguments: Sequence[str]) -> dict[str, str | list[str]]:
-    """The systems by name, as :func:`named_systems` has them; ``a.mrg,b.mrg`` and ``runs:GLOB`` are the runs of one system.
-
-    >>> named_runs(["A=a1.mrg,a2.mrg", "b-1.mrg,b-2.mrg", "x.mrg"])
-    {'A': ['a1.mrg', 'a2.mrg'], 'b': ['b-1.mrg', 'b-2.mrg'], 'x': 'x.mrg'}
-    """
+    """The systems by name, as :func:`named_systems` has them; ``a.mrg,b.mrg`` and ``runs:GLOB`` are the runs of one system."""
     systems: dict[str, str | list[str]] = {}
     for name, path in named_systems(arguments).items():
         files = run_files(path)
         systems[name] = files or path
-        if len(set(map(os.path.realpath, files))) < len(files):
-            raise UsageError(f"{name}: a file is given twice as a run; each run is a file of its own: {', '.join(files)}")
+        if files and not any(os.path.exists(file) or glob.glob(file) for file in files):
+            raise InputError("no such file", path=files[0], advice=f"With commas, {path} stands for the runs of one system.")
     return systems
+
+
+def runs_meant(systems: Mapping[str, str | list[str]]) -> str:
+    """A hint if some systems look like runs of one parser, because their files differ only in a number.
+
+    >>> runs_meant({"1": "a-1.mrg", "2": "a-2.mrg", "3": "a-3.mrg", "b": "b.mrg"})
+    "3 files look like runs of one parser; to compare their mean, write NAME=runs:'a-*.mrg'"
+    >>> runs_meant({"a": "a-1.mrg", "b": "b-1.mrg"})
+    ''
+    """
+    patterns = [re.sub(r"\d+(?=\D*$)", "*", path) for path in systems.values() if isinstance(path, str)]
+    pattern = max(patterns, key=patterns.count, default="")
+    if "*" not in pattern or patterns.count(pattern) < _AS_MANY_AS_RUNS:
+        return ""
+    return f"{patterns.count(pattern)} files look like runs of one parser; to compare their mean, write NAME=runs:'{pattern}'"
+
+
+_AS_MANY_AS_RUNS = 3
+"""Fewer files that differ in a number may well be different parsers."""
 
 
 def _given_name(argument: str) -> tuple[str, str]:

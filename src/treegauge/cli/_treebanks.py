@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import click
-
-from treegauge.cli._options import progress
+from treegauge.cli._options import progress, remark
 from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import LeftOut, ReadOptions, Source, find_sources
 from treegauge.tables import number_of
@@ -59,9 +57,9 @@ def checked_by_people(
 
 def _line_by_line(path: str, options: ReadOptions, n_sentences: int) -> Treebank | None:
     """The trees of a file with a sentence on each line; None unless it has ``n_sentences`` lines."""
-    from treegauge.scoring.inputs import FileTrees
+    from treegauge.scoring.inputs import Trees
 
-    trees = FileTrees([source.name for source in find_sources(path)], options, keep=False).line_by_line() if path != "-" else None
+    trees = Trees([source.name for source in find_sources(path)], options, keep=False).line_by_line() if path != "-" else None
     if trees is None:
         return None
     try:
@@ -109,13 +107,14 @@ def sources_with_counts(sources: Iterable[Source], options: ReadOptions) -> Gene
         total = total.plus(left_out)
 
     yield [replace(source, on_left_out=count) for source in sources]
-    if total.edges:
-        what, hint = (" of nodes without words", "") if options.secondary else ("", " (--secondary keeps them)")
-        click.echo(f"treegauge: {number_of(total.edges, 'secondary edge')}{what} left out{hint}", err=True)
-    if total.nodes:
-        click.echo(f"treegauge: {number_of(total.nodes, 'node')} without words left out", err=True)
-    for number, noun in ((total.lemmas, "lemma"), (total.features, "morphological feature")):
+    edges = "of nodes without words left out" if options.secondary else "left out (--secondary keeps them)"
+    for number, noun, rest in (
+        (total.edges, "secondary edge", edges),
+        (total.nodes, "node", "without words left out"),
+        (total.lemmas, "lemma", "left out (--features keeps them in the labels)"),
+        (total.features, "morphological feature", "left out (--features keeps them in the labels)"),
+        (total.marks, "mark", "beside the sentences left out, such as (ID ...) or punctuation after a tree"),
+        (total.trees, "tree", "without words left out, such as (CODE ...) alone"),
+    ):
         if number:
-            click.echo(f"treegauge: {number_of(number, noun)} left out (--features keeps them in the labels)", err=True)
-    if total.trees:
-        click.echo(f"treegauge: {number_of(total.trees, 'tree')} without words left out, such as (CODE ...) alone", err=True)
+            remark(f"{number_of(number, noun)} {rest}")

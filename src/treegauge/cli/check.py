@@ -12,7 +12,6 @@ import click
 
 from treegauge.cli._group import INPUT, OUTPUT, Command, OutputFile, as_typed
 from treegauge.cli._options import (
-    comma_separated,
     counting_options,
     format_option,
     list_notes,
@@ -20,8 +19,9 @@ from treegauge.cli._options import (
     preset_option,
     reading_both_options,
 )
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import MismatchError, UsageError, check_name
 from treegauge.io.sources import ReadOptions
+from treegauge.tables import comma_separated
 
 if TYPE_CHECKING:
     from treegauge.humancheck.judgements import JudgementLog, Person
@@ -169,8 +169,7 @@ def _open_log(store: Store, annotators: Sequence[str]) -> JudgementLog:
     log = JudgementLog(store.since(0))
     known = log.names()
     for name in annotators:
-        if name not in known:
-            raise UnknownName("annotator", name, known)
+        check_name("annotator", name, known)
     return log
 
 
@@ -323,8 +322,7 @@ def _revoke(store: Store, settings: dict[str, Any]) -> None:
 
     name: str = settings["revoke"]
     known = {person for _, person in store.link_numbers()} | set(_open_log(store, ()).names())
-    if name not in known:
-        raise UnknownName("annotator", name, sorted(known))
+    check_name("annotator", name, known)
     store.revoke_link("adjudicator" if name == ADJUDICATOR.name else "annotator", name)
     click.echo(f"the link of {name} is no longer valid", err=True)
 

@@ -12,8 +12,8 @@ import click
 from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
     RATE_TABLES,
-    comma_separated,
     comparing_options,
+    cutoff_option,
     engine_option,
     format_option,
     jobs_option,
@@ -27,12 +27,13 @@ from treegauge.cli._options import (
     report_problems,
     resampling_options,
     rows_are_systems,
+    runs_meant,
 )
 from treegauge.cli._treebanks import checked_by_people
 from treegauge.engines import Engine
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import MismatchError, UsageError, check_name
 from treegauge.io.sources import ReadOptions
-from treegauge.tables import whole_number
+from treegauge.io.writing import write_chunks
 
 if TYPE_CHECKING:
     from treegauge.alignment.notes import Note
@@ -70,6 +71,7 @@ Examples:
 @click.option("--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one by one.")
 @click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
 @click.option("--lengths", default="", metavar="N,...", help="--by-length: upper ends of the lengths.  [default: 10,20,30,40]")
+@cutoff_option("Also compare the sentences up to N words.")
 @click.option("--clusters", type=INPUT, metavar="FILE|by-file|comment:PATTERN",
               help="Resample the sentences of a document together. FILE: name, first and last sentence of each document; by-file: "
               "one document per file; comment:PATTERN: a document begins at a line of GOLD that matches.")  # fmt: skip
@@ -118,22 +120,19 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     from treegauge.significance.tabulation import TABLES
 
     for name in chosen["tables"]:
-        if name not in (*TABLES, "all"):
-            raise UnknownName("table", name, (*TABLES, "all"))
+        check_name("table", name, (*TABLES, "all"))
     if gold is None or not (tests or (chosen["scored"] and chosen["power"])):
         raise click.UsageError("Missing argument 'GOLD' or 'A B...'.")
     if engine.in_process and number_of_jobs(chosen["jobs"], engine) > 1:
         from treegauge.engines import Threads
 
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
+    chosen["lengths"] = chosen["lengths"] or ("10,20,30,40" if chosen["by_length"] else ())
     same = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level", "interval")
-    same += ("clusters", "power", "assume", "equivalence")
+    same += ("clusters", "power", "assume", "equivalence", "rates", "structure", "lengths", "cutoff")
     how = CompareOptions(
         metrics=_metrics(chosen),
-        rates=comma_separated(chosen["rates"]),
         treebank=options.treebank,
-        lengths=_lengths(chosen["lengths"] or "10,20,30,40") if chosen["by_length"] or chosen["lengths"] else (),
-        structure=comma_separated(chosen["structure"]),
         on_error=options.on_error,
         pair="text",
         **{name: chosen[name] for name in same},
@@ -149,19 +148,20 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
         (comparison, notes), checked = _of_scores([gold, *tests], how, engine, every="all" in chosen["metrics"]), None
     else:
-        comparison, checked, notes = _of_trees(gold, named_runs(tests), how, options, engine, chosen["store"])
+        systems = named_runs(tests)
+        if (hint := runs_meant(systems)) and not chosen["quiet"]:
+            click.echo(f"treegauge: {hint}", err=True)
+        comparison, checked, notes = _of_trees(gold, systems, how, options, engine, chosen["store"])
     if chosen["figure"]:
-        _write_figure(comparison, chosen["figure"])
+        from treegauge.reports.plots import write_figure
+
+        write_figure(comparison, chosen["figure"])
+        click.echo(f"wrote {chosen['figure']}", err=True)
     others = _baseline_rows(gold, how, options) if chosen["baselines"] else ()
     text = _text(comparison, checked, others, chosen)
     if chosen["real_test"] is not None:
         text += _real_tests(comparison, *_set_aside(chosen["real_test"]), chosen["form"])
-    if chosen["output"] == "-":
-        click.echo(text, nl=False)
-    else:
-        from treegauge.io.writing import write_bytes
-
-        write_bytes(text.encode("utf-8", "replace"), chosen["output"])
+    write_chunks([text.encode("utf-8", "replace")], chosen["output"])
     if not chosen["quiet"]:
         report_problems(notes)
     elif lines := misfits_in(notes, listed=False):
@@ -173,15 +173,6 @@ def _metrics(chosen: Mapping[str, Any]) -> tuple[str, ...]:
     if "all" in chosen["metrics"] or (chosen["scored"] and not chosen["metrics"]):
         return ()
     return chosen["metrics"] or (("parseval",) if chosen["store"] is None else ("parseval", "hogenhout"))
-
-
-def _write_figure(comparison: Comparison, path: str) -> None:
-    """Draw the differences with their intervals into a file."""
-    from treegauge.reports.comparison_figures import comparison_figure
-    from treegauge.reports.plots import write_figure
-
-    write_figure(comparison_figure(comparison), path)
-    click.echo(f"wrote {path}", err=True)
 
 
 def _of_scores(
@@ -215,8 +206,7 @@ def _of_trees(
         raise UsageError("--store: people judge the trees of one run; give one file for each system")
     checked = None if store is None else checked_by_people(gold, single, options, how, store)
     with progress("Resampling", how.rounds, unit="rounds") as advance:
-        judgements = checked.judgements if checked else None
-        scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)
+        scores = comparable_scores(gold, systems, how, reading=options, judgements=checked and checked.judgements, trees=False)
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, checked, {result.label: result.notes for result in scores}
 
@@ -229,7 +219,7 @@ def _baseline_rows(gold: str, how: CompareOptions, options: ReadOptions) -> list
 
     request = Request.of(how.scored_metrics(), how.preset, reading=options, treebank=options.treebank, pair="text")
     results = score_baselines(gold, request)
-    return result_rows(results, rates_of(results, ("all",)), tested=False)
+    return result_rows(results, rates_of(results, ("all",)), untested="baseline")
 
 
 def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequence[SystemRow], chosen: Mapping[str, Any]) -> str:
@@ -241,8 +231,9 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
     if rows_are_systems(chosen) and not tables:
         from treegauge.significance.tabulation import paper_table
 
-        rates = comma_separated(chosen["rates"])
-        table = paper_table(comparison, rates, others=others, published=chosen["published"], intervals=chosen["intervals"])
+        table = paper_table(
+            comparison, chosen["rates"], others=others, published=chosen["published"], intervals=chosen["intervals"]
+        )
         return render_rates(table, chosen) + "\n"
     # CSV is read by programs, which need one table: all differences, unless another is named.
     found = comparison.tables(*tables or ("tidy",)) if tables or form == "csv" else comparison.usual_tables
@@ -289,10 +280,3 @@ def _real_tests(comparison: Comparison, M1: float | None, M2: float | None, form
     if form == "json":
         click.echo(text, nl=False, err=True)
     return "" if form == "json" else text
-
-
-def _lengths(text: str) -> tuple[int, ...]:
-    lengths = tuple(whole_number(word) or 0 for word in comma_separated(text))
-    if not lengths or not all(lengths):
-        raise UsageError(f"--lengths {text[:80]!r}: lengths are positive numbers with commas between, as in 10,20,30,40")
-    return lengths

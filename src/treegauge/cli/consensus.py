@@ -26,7 +26,7 @@ from treegauge.trees import Treebank
 @click.option("-p", "--preset", type=INPUT, metavar="NAME", help="Preset: which brackets and words count.  [default: collins]")
 @click.option("--recombine", is_flag=True, help="Build each tree from the brackets that have the most votes; it may be no file's.")
 @click.option("--lam", type=click.FloatRange(0, 1), metavar="NUMBER",
-              help=f"--recombine: minimum share of the votes for keeping a bracket.  [default: {LAM:g}]")  # fmt: skip
+              help=f"--recombine: keep brackets with more than this share of the votes.  [default: {LAM:g}]")  # fmt: skip
 @click.option("--weight", "weights", type=click.FloatRange(0), multiple=True, metavar="NUMBER",
               help="Weight of each file's vote, in their order.  [default: 1 each]")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="File for the trees.")

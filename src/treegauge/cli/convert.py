@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import click
@@ -10,10 +9,9 @@ import click
 from treegauge.cli._group import INPUT, Command
 from treegauge.cli._options import broken_trees_options, output_option, reading_options, stream_option
 from treegauge.cli._treebanks import sources_with_counts, sources_with_progress
-from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
+from treegauge.io import FORMATS, WRITABLE, ReadOptions, stream as blocks_of, write_blocks
 from treegauge.io.broken import BrokenTrees
 from treegauge.io.writing import output_format
-from treegauge.trees import Treebank
 
 _EXAMPLES = """\b
 Examples:
@@ -51,9 +49,4 @@ def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, 
     if click.get_current_context().params["features"] is None:
         options = replace(options, features=output_format(output, to).features)
     with sources_with_progress(files, "converting") as sources, sources_with_counts(sources, options) as counted:
-        write_blocks(_blocks(counted, options, broken), output, to)
-
-
-def _blocks(sources: list[Source], options: ReadOptions, broken: BrokenTrees) -> Iterator[Treebank]:
-    for source in sources:
-        yield from map(broken.pass_on, stream(source, options))
+        write_blocks((broken.pass_on(block) for source in counted for block in blocks_of(source, options)), output, to)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -15,10 +16,9 @@ from treegauge.compilation import report_compiling, when_compiling
 from treegauge.errors import FormatError, MismatchError, NoTree, UsageError
 from treegauge.io.writing import write_chunks
 from treegauge.parsing.chart_files import read_charts
-from treegauge.parsing.mixture import MixtureView, Posteriors, check_shares, mixture_of
+from treegauge.parsing.mixture import MixtureView, Posteriors, check_shares, collect, labels_to_cut, mixture_of
 from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import kbest_line
-from treegauge.parsing.posterior_view import PosteriorView
 from treegauge.parsing.span_charts import KINDS, SpanChart
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of, plain
@@ -110,14 +110,20 @@ def _mixed(files: Sequence[str], shares: str | None, null: list[str] | None, giv
     if not rest:
         raise UsageError("these are all models: treegauge parse mixes them")
     models = mixture_of({files[i]: load_parser(files[i]).parser for i in of_models}) if of_models else None
+    cut = set[int]()
     for number, found in enumerate(zip_longest(*(read_charts(files[i], null=null, **given) for i in rest)), 1):
         if None in found:
             raise MismatchError(f"{files[rest[found.index(None)]]} has {number_of(number - 1, 'chart')}, another file has more")
-        first, parts = next((each for each in found if each.has_words), found[0]), dict[int, PosteriorView | Posteriors]()
+        if number == 1:
+            labels = {i: chart.phrase_labels for i, chart in zip(rest, found, strict=True)}
+            labels |= {i: part.phrase_labels for i, part in zip(of_models, models.parts if models else (), strict=True)}
+            cut = set(labels_to_cut(files, [labels[i] for i in range(len(files))]))
+            models = models and replace(models, cut=frozenset(of_models.index(i) for i in cut.intersection(of_models)))
+        first, parts = next((each for each in found if each.has_words), found[0]), dict[int, Posteriors]()
         for i, chart in zip(rest, found, strict=True):
             if chart.n != first.n or (chart.has_words and chart.words != first.words):
                 raise MismatchError(f"chart {number} of {files[i]} has other words than another file has there")
-            parts[i] = chart
+            parts[i] = collect(chart, cut=i in cut)
         if models is not None:
             if not first.has_words:
                 raise MismatchError(f"{files[rest[0]]} has no words, but models parse words: with such charts they cannot be mixed")
@@ -134,7 +140,7 @@ def _records(
         objective = objective or "labelled-precision-recall"
     elif form == "bracketed" and kbest:
         for rank, parse in enumerate(chart.kbest(kbest)):
-            yield kbest_line(number - 1, rank, parse.log_probability - chart.log_partition)
+            yield kbest_line(number - 1, rank, math.exp(min(parse.log_probability - chart.log_partition, 0.0)))
             yield str(parse.tree)
         yield ""
         return
@@ -149,6 +155,5 @@ def _records(
         record["entropy_nats"] = chart.entropy()
         record["constituents"] = [list(c) for c in found.constituents]
     if kbest:
-        total = chart.log_partition
-        record["kbest"] = [{"tree": str(p.tree), "probability": math.exp(p.log_probability - total)} for p in chart.kbest(kbest)]
+        record["kbest"] = [{"tree": str(parse.tree), "probability": parse.posterior} for parse in chart.kbest(kbest)]
     yield json.dumps(record, ensure_ascii=False, allow_nan=False)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,19 +24,35 @@ from treegauge.cli._options import (
 )
 from treegauge.cli._treebanks import gold_and_tests
 from treegauge.errors import InputError, UsageError
-from treegauge.io.sources import ReadOptions
+from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.writing import write_chunks
 
 if TYPE_CHECKING:
-    from treegauge.reports.tree_diff import Charset, TreeDiff, TreeDiffs
+    from treegauge.reports.tree_diff import Charset, SystemDiff, TreeDiff
     from treegauge.trees import Tree
 
 FORMATS = ("text", "svg", "png", "pdf")
-_BY_SUFFIX = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
-_OTHER_PICTURES = frozenset({".eps", ".ps", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".html", ".docx"})
+_BY_SUFFIX = {"": "text", ".txt": "text", ".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
-sentence_option = click.option("-s", "--sentence", "sentences", multiple=True, type=click.IntRange(1), metavar="N",
-                               help="Draw this sentence, counted from 1; may be given several times.")  # fmt: skip
+
+def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[range]:
+    """The sentences that ``3`` and ``1-5`` stand for."""
+    found = [re.fullmatch(r"([1-9]\d{0,17})(?:-([1-9]\d{0,17}))?", text) for text in given]
+    ranges = [range(int(each[1]), int(each[2] or each[1]) + 1) if each else range(0) for each in found]
+    if bad := [text for text, numbers in zip(given, ranges, strict=True) if not numbers]:
+        raise click.BadParameter(f"{bad[0]!r} is neither a number from 1 on nor a range such as 1-5.", context, option)
+    return ranges
+
+
+def _chosen(sentences: Sequence[range], size: int) -> list[int]:
+    """The sentences chosen, counted from 0, of a treebank of ``size`` trees."""
+    if absent := [numbers[-1] for numbers in sentences if numbers[-1] > size]:
+        raise UsageError(f"there is no sentence {absent[0]}: the treebank has {size}")
+    return [number - 1 for numbers in sentences for number in numbers]
+
+
+sentence_option = click.option("-s", "--sentence", "sentences", multiple=True, callback=_ranges, metavar="N|N-M",
+                               help="Draw this sentence, counted from 1, or a range; may be given several times.")  # fmt: skip
 
 
 def _drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,20 +87,9 @@ def _drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_drawing_options
 @reading_both_options
 def command(
-    gold: str,
-    tests: tuple[str, ...],
-    sentences: tuple[int, ...],
-    worst: int,
-    everything: bool,
-    fold: bool,
-    preset: str,
-    match_words: str,
-    width: int,
-    charset: Charset,
-    form: str,
-    output: str,
-    options: ReadOptions,
-) -> None:
+    gold: str, tests: tuple[str, ...], sentences: list[range], worst: int, everything: bool, fold: bool, preset: str,
+    match_words: str, width: int, charset: Charset, form: str, output: str, options: ReadOptions,
+) -> None:  # fmt: skip
     """Draw a gold tree and a test tree with every bracket marked: matched, missed, spurious, crossing or wrongly labelled.
 
     GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. With a second TEST,
@@ -99,7 +104,7 @@ def command(
       treegauge diff gold.mrg A.mrg B.mrg --worst 5
     """
     from treegauge.presets import load_preset
-    from treegauge.reports.tree_diff import TreeDiffs
+    from treegauge.reports.tree_diff import SystemDiffs, TreeDiffs
 
     if len(tests) > 2:
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
@@ -107,62 +112,43 @@ def command(
     gold_bank, banks = gold_and_tests(gold, systems, options)
     rules = load_preset(preset, options.treebank)
     compared = [TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words) for name, bank in banks.items()]
-    chosen = [number - 1 for number in sentences] or None
-    drawing = _draw_one if len(tests) == 1 else _draw_two
-    drawn = drawing(compared, chosen, 0 if everything else worst, form, width=width, fold=fold, charset=charset)
-    if drawn:
-        write_chunks([drawn], output)
+    diffs = SystemDiffs(*compared) if len(compared) == 2 else compared[0]
+    differing = diffs.differing()
+    chosen = _chosen(sentences, len(gold_bank)) or (sorted(differing) if everything else differing[:worst])
+    if isinstance(diffs, SystemDiffs) and chosen:
+        click.echo(diffs.summary(differing), err=True)
+    if chosen:
+        write_chunks([_drawn(diffs.of(chosen), form, width=width, fold=fold, charset=charset)], output)
+    elif len(compared) == 2:
+        click.echo("treegauge: no difference: the same brackets and tags are right and wrong in both systems", err=True)
+    else:
+        hint = "" if rules.name == "none" else "; -p none compares everything"
+        click.echo(f"treegauge: no difference: every bracket and tag that counts is matched{hint}", err=True)
+    if not sentences and len(chosen) < len(differing):
+        click.echo(f"treegauge: {len(chosen)} of {len(differing):,} differing sentences drawn; --all draws all", err=True)
     report_problems(dict(zip(systems if len(tests) == 2 else tests, (each.notes for each in compared), strict=True)))
 
 
 def _form(form: str | None, output: str) -> str:
     """The format given or, if there is none, the one for the suffix of the output file."""
-    suffix = Path(output).suffix.lower()
-    if form is None and suffix in _OTHER_PICTURES:
+    suffix = Source(output).suffix
+    form = form or _BY_SUFFIX.get(suffix, "")
+    if not form:
         raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; name the file .svg, .pdf, .png or .txt")
-    form = form or _BY_SUFFIX.get(suffix, "text")
     if form in ("png", "pdf") and output == "-" and sys.stdout.isatty():
         raise UsageError(f"a picture cannot be shown in the terminal: give a file, -o tree.{form}")
     return form
 
 
-def _draw_one(
-    compared: Sequence[TreeDiffs], chosen: list[int] | None, worst: int, form: str, *, width: int, fold: bool, charset: Charset
-) -> bytes:
-    """The drawing of one system's sentences: those chosen, the worst ones, or all that differ from gold."""
-    from treegauge.reports.tree_diff import diff_text
+def _drawn(found: Sequence[TreeDiff | SystemDiff], form: str, **how: Any) -> bytes:
+    """The differences as text with a blank line between them or, in another format, as one picture."""
+    from treegauge.reports.tree_diff import SystemDiff, diff_picture, diff_text, system_diff_text
 
-    (system,) = compared
-    found = system.of(system.worst(worst) if chosen is None and worst else chosen)
-    if not found:
-        click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
-        return b""
-    return _drawn((diff_text(one, width=width, fold=fold, charset=charset) for one in found), found, form, fold)
-
-
-def _draw_two(
-    compared: Sequence[TreeDiffs], chosen: list[int] | None, worst: int, form: str, *, width: int, fold: bool, charset: Charset
-) -> bytes:
-    """The drawing of two systems' sentences: those chosen, those that differ most, or all that differ."""
-    from treegauge.reports.tree_diff import SystemDiffs, system_diff_text
-
-    both = SystemDiffs(*compared)
-    if chosen is None:
-        chosen = both.most_different(worst) if worst else both.differing()
-    if not chosen:
-        click.echo("treegauge: no difference: the same brackets are right and wrong in both systems", err=True)
-        return b""
-    found = both.of(chosen)
-    click.echo(both.summary(), err=True)
-    texts = (system_diff_text(one, width=width, fold=fold, charset=charset) for one in found)
-    return _drawn(texts, [one for pair in found for one in (pair.first, pair.second)], form, fold)
-
-
-def _drawn(texts: Iterable[str], diffs: Sequence[TreeDiff], form: str, fold: bool) -> bytes:
-    """The texts with a blank line between them or, in another format, one picture of the differences."""
-    from treegauge.reports.tree_diff import diff_picture
-
-    return ("\n\n".join(texts) + "\n").encode("utf-8", "replace") if form == "text" else diff_picture(diffs, form, fold=fold)
+    if form == "text":
+        drawn = (system_diff_text(one, **how) if isinstance(one, SystemDiff) else diff_text(one, **how) for one in found)
+        return ("\n\n".join(drawn) + "\n").encode("utf-8", "replace")
+    singles = [one for each in found for one in ((each.first, each.second) if isinstance(each, SystemDiff) else (each,))]
+    return diff_picture(singles, form, fold=how["fold"])
 
 
 _MOST_TREES = 200
@@ -175,7 +161,7 @@ _MOST_TREES = 200
 @_drawing_options
 @reading_options
 def draw(
-    trees: tuple[str, ...], sentences: tuple[int, ...], width: int, charset: Charset, form: str, output: str, options: ReadOptions
+    trees: tuple[str, ...], sentences: list[range], width: int, charset: Charset, form: str, output: str, options: ReadOptions
 ) -> None:
     """Draw the trees of treebank files, directories or globs, or a TREE itself: an argument that begins with a bracket.
 
@@ -191,12 +177,12 @@ def draw(
     from treegauge.io import read
     from treegauge.trees import Treebank
 
+    if square := [given for given in trees if given.startswith("[") and " " in given]:
+        raise UsageError(f"the brackets of a tree are round: {square[0].replace('[', '(').replace(']', ')')}")
     bank = Treebank.concatenate([read(given, options) for given in trees])
     if not len(bank):
         raise InputError("no trees to draw", path=trees[0])
-    if absent := [number for number in sentences if number > len(bank)]:
-        raise UsageError(f"there is no sentence {absent[0]}: there are {len(bank)}")
-    chosen = [(bank.place(i), bank[i]) for i in ([number - 1 for number in sentences] or range(len(bank)))]
+    chosen = [(bank.place(i), bank[i]) for i in _chosen(sentences, len(bank)) or range(len(bank))]
     if form != "text" and len(chosen) > _MOST_TREES:
         raise UsageError(f"{len(chosen)} trees in one picture: choose up to {_MOST_TREES} by --sentence N")
     write_chunks([_trees_picture(chosen, form)] if form != "text" else _texts(chosen, width, charset), output)

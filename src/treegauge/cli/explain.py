@@ -49,12 +49,11 @@ def treebanks(names: tuple[str, ...]) -> None:
     \b
     Example: treegauge treebanks icepahc
     """
-    from treegauge.errors import UnknownName
+    from treegauge.errors import check_name
     from treegauge.presets.treebanks import TREEBANKS
 
     for name in names or TREEBANKS:
-        if name not in TREEBANKS:
-            raise UnknownName("treebank", name, TREEBANKS)
+        check_name("treebank", name, TREEBANKS)
         style = TREEBANKS[name]
         click.echo(f"{name}: {style.files} ({style.language})")
         click.echo(f"  {style.example}")

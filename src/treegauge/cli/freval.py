@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from treegauge.cli._group import INPUT, Command, OutputFile, as_typed
+from treegauge.cli._group import INPUT, Command, OutputFile
 from treegauge.cli._options import (
     counting_options,
     engine_option,
     format_option,
+    list_notes,
     named_systems,
     preset_option,
     reading_both_options,
@@ -23,7 +24,7 @@ from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
-from treegauge.reports.scores import misfits, note_lines
+from treegauge.reports.scores import notes_by_system
 from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import Request
 from treegauge.scoring.result import Result
@@ -77,7 +78,6 @@ def command(
         preset,
         on_mismatch=on_mismatch,
         match_words=match_words,
-        treebank=options.treebank,
         reading=options,
         on_error=options.on_error,
         pair="text",
@@ -85,16 +85,15 @@ def command(
         engine=engine,
     )
     scores = list(map(FragmentScore.of, score_systems(gold, systems, request)))
+    lines = list_notes(notes_by_system([each.result for each in scores]))
     _print(scores, form, by_size)
     if figures is not None:
         _write_figures(scores, figures, baseline, figure_format)
-    if lines := misfits([each.result for each in scores]):
+    if lines:
         raise MismatchError("\n".join(lines))
 
 
 def _print(scores: Sequence[FragmentScore], form: str, by_size: bool) -> None:
-    for line in note_lines([each.result for each in scores]):
-        click.echo(as_typed(line), err=True)
     if form == "json":
         options, systems = dict(scores[0].metric.options), [each.to_dict() for each in scores]
         document = {"schema": "treegauge.freval/2", "options": options, "systems": systems}

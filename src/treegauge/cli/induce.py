@@ -48,22 +48,9 @@ FORMATS = ("model", "text", "nltk")
 @broken_trees_options(drop=False)
 @engine_option
 def command(
-    treebank: str,
-    output: str,
-    steps: str,
-    tags: bool,
-    dop: str | None,
-    lexicon: str,
-    unknown_below: int,
-    smooth_rules: float,
-    tune: str | None,
-    no_tune: bool,
-    hold_out: float,
-    form: str | None,
-    options: ReadOptions,
-    broken: BrokenTrees,
-    engine: Engine,
-) -> None:
+    treebank: str, output: str, steps: str, tags: bool, dop: str | None, lexicon: str, unknown_below: int, smooth_rules: float,
+    tune: str | None, no_tune: bool, hold_out: float, form: str | None, options: ReadOptions, broken: BrokenTrees, engine: Engine,
+) -> None:  # fmt: skip
     """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr.
 
     \b

@@ -95,14 +95,9 @@ def command(
 
     with when_compiling(report_compiling), status_line(quiet=quiet) as show:
         learned = learn(
-            sentences,
-            settings,
-            start=given,
-            checkpoint=checkpoint,
-            resume=resume,
+            sentences, settings, start=given, checkpoint=checkpoint, resume=resume, engine=engine,
             on_iteration=lambda at: show(_describe_step(at, restarts)),
-            engine=engine,
-        )
+        )  # fmt: skip
     terminals = reading["terminals"] if reading["kind"] == "trees" else "words"
     tuned = None if tune is None else _tune(learned.grammar(threshold=threshold), tune, terminals == "tags", **reading)
     _write(learned, output, form, threshold, sentences, terminals, settings, tuned)
@@ -116,9 +111,7 @@ def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, op
     gold = tuning_sentences(tree for tree in map(clean, read(path, options)) if tree is not None)
     preset = replace(load_preset("default"), name="unlabelled", labelled=False)
     with progress("tuning", len(gold)) as advance:
-        chosen = choose_settings(
-            grammar, gold, settings=UNLABELLED, preset=preset, tag_words=tag_words, advance=advance
-        )  # fmt: skip
+        chosen = choose_settings(grammar, gold, settings=UNLABELLED, preset=preset, tag_words=tag_words, advance=advance)
     for name, setting in chosen.best.items():
         click.echo(f"best for unlabelled {name} on {number_of(chosen.sentences, 'sentence')}: --objective {setting}", err=True)
     return {"settings": {**settings_to_notes(chosen), "unlabelled": True}}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import broken_trees_options, output_option, reading_options
+from treegauge.cli._options import broken_trees_options, output_option, reading_options, remark
 from treegauge.cli._treebanks import sources_with_counts
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
@@ -60,10 +60,12 @@ def command(
     before: list[GapCounts] = []
     after: list[GapCounts] = []
     changes: Counter[str] = Counter()
+    labels: set[str] = set()
     chain = (chain.inverse() if undo else chain).with_counter(changes)
 
     def apply_steps(block: Treebank) -> Treebank:
-        made = chain.treebank(block, gone)
+        made = chain.apply(block, gone)
+        labels.update(block.labels)
         before.append(count_gaps([block]))
         after.append(count_gaps([made]))
         return made
@@ -72,13 +74,16 @@ def command(
         write_blocks((apply_steps(broken.pass_on(block)) for source in sources for block in stream(source, options)), output)
     for step, number in gone.items():
         filtered = STEPS[step.partition(":")[0]].filters
-        sentences = f"{number} sentence{'s' * (number > 1)}"
-        click.echo(f"treegauge: {sentences} {'left out' if filtered else 'emptied, written as (),'} by {step}", err=True)
+        remark(f"{number_of(number, 'sentence')} {'left out' if filtered else 'emptied, written as (),'} by {step}")
+    # Only of the first step is it certain that it sees the labels of the input.
+    pairs = [pair for step in chain.steps[:1] if step.step.name == "labels" for pair in step.values["new"].split()]
+    if missing := [repr(old) for old, _, _ in (pair.partition("=") for pair in pairs) if old not in labels]:
+        remark(f"no node is labelled {' or '.join(missing)}, so labels renames none")
     for line in _change_lines(changes):
-        click.echo(f"treegauge: {line}", err=True)
+        remark(line)
     if add_gaps(before).constituents_with_gaps or add_gaps(after).constituents_with_gaps:
-        click.echo(f"treegauge: before, {add_gaps(before)}", err=True)
-        click.echo(f"treegauge: after, {add_gaps(after)}", err=True)
+        remark(f"before, {add_gaps(before)}")
+        remark(f"after, {add_gaps(after)}")
 
 
 def _change_lines(changes: Counter[str]) -> Iterator[str]:

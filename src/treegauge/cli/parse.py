@@ -40,7 +40,7 @@ _USUAL = 10
 """The length of a sentence that is parsed quickly and needs all kernels."""
 MOST_UNKNOWN = 5
 """The number of unknown words that are named; further ones are counted."""
-_NOT_IN_PLAN = ("files", "output", "resume", "jobs", "engine", "prune_check", "shard", "part")
+_NOT_IN_PLAN = ("files", "output", "resume", "quiet", "jobs", "engine", "prune_check")
 """Options that change no record."""
 PRUNE_EVERY = 10
 """One sentence in this many is also parsed without pruning, to see whether pruning lost the best tree."""
@@ -108,6 +108,7 @@ Examples:
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
+@click.option("-q", "--quiet", is_flag=True, help="Print no remarks and totals on stderr.")
 @click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or what it looks like]")
 @treebank_option
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
@@ -117,7 +118,7 @@ Examples:
 def command(
     files: tuple[str, ...], shares: str | None, purpose: str | None, objective: str | None, kind: InputKind, raw: bool,
     gold_tags: bool, prune: float, exact: bool, prune_check: int | None, kbest: int, posteriors: bool, expected_f1: bool, form: str,
-    output: str, resume: bool, jobs: int, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
+    output: str, resume: bool, jobs: int, quiet: bool, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
     engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with MODEL (a model, or a grammar as text; without one, own: a small grammar that comes
@@ -137,6 +138,8 @@ def command(
     if kbest and form == "bracketed" and (expected_f1 or purpose is not None or objective not in (None, "viterbi")):
         why = "--kbest prints the likeliest parses; --objective, --for and --expected-f1 concern another tree"
         raise UsageError(f"{why}: leave them out, or give --format jsonl, which has both")
+    if objective in CRITERIA:
+        raise UsageError(f"{objective} is what is measured, not an objective: --for {objective} chooses the objective for it")
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
     said = ""
@@ -150,11 +153,13 @@ def command(
         parser = replace(parser, probabilities=form != "bracketed" or kbest > 0)
     parser = _with_pruning(parser, prune, exact)
     _check(parser, is_named)
-    if said and not (kbest and form == "bracketed"):  # the likeliest parses are printed, whatever the objective
+    if said and not quiet and not (kbest and form == "bracketed"):  # the likeliest parses are printed, whatever the objective
         click.echo(said, err=True)
     check = (25 if prune else 0) if prune_check is None else prune_check
     plan = None if output == "-" else _plan(names, file)
     target = RecordFile(output, form, kbest > 0 or expected_f1, resume=resume, plan=plan)
+    if target.discards and not quiet:
+        click.echo(f"{output}: an unfinished run is discarded; --resume would have continued it", err=True)
     every = PRUNE_EVERY if prune_check is None else 1
     reading = ReadOptions(encoding=encoding, treebank=style)
     job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)
@@ -167,8 +172,9 @@ def command(
     beginning = header(form, given.name, parser.objective, options | ({"weights": weights} if weights else {}))
     with target.open() as write:
         totals = _write_records(records, write, beginning, footer(form), posteriors)
-    _print_totals(totals, parser, job.done)
-    if posteriors:
+    if not quiet:
+        _print_totals(totals, parser, job.done)
+    if posteriors and not quiet:
         gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
         _print_expected(totals.expected, gold, form, job.reading)
 
@@ -268,14 +274,15 @@ def _with_pruning(parser: SentenceParser, prune: float, exact: bool) -> Sentence
 
 def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     """The objective for a criterion, with its options, and a line that says which it is; none for a grammar written as text."""
-    setting = given.setting(purpose or "f1")
-    if isinstance(given.parser, Parser) and (purpose is None or purpose in CRITERIA) and not settings_from_notes(given.notes):
-        lacking = "" if purpose is None else f" for {purpose}"
-        said = f"this grammar has no stored setting{lacking}: --objective viterbi (induce stores settings, given 50 trees or more)"
-        return setting.objective, options, said if given.notes or purpose is not None else ""
+    setting = given.setting(purpose)
     if "lam" in options and setting.lam is not None:
         setting = setting._replace(lam=options["lam"])
-    return setting.objective, {**options, **setting.options}, f"decoding for {purpose or 'f1'}: --objective {setting}"
+    said = f"decoding for {purpose or 'f1'}: --objective {setting}"
+    if isinstance(given.parser, Parser) and (purpose is None or purpose in CRITERIA) and not settings_from_notes(given.notes):
+        lacking = "no stored setting" if purpose is None else f"no stored setting for {purpose}"
+        said = f"this grammar has {lacking}: --objective {setting} (induce stores settings, given 50 trees or more)"
+        said = said if given.notes or purpose is not None else ""
+    return setting.objective, {**options, **setting.options}, said
 
 
 def _check(parser: SentenceParser, is_named: bool) -> None:

@@ -43,7 +43,7 @@ _ITEM_BYTES = 1000
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
 @raw_option
 @click.option("--sentence", "chosen", default="1", show_default=True, metavar="N|all", help="Which sentence of FILE.")
-@click.option("--least", type=click.FloatRange(0), default=0.001, show_default=True, help="Leave out smaller posteriors.")
+@click.option("--least", type=click.FloatRange(0, 1), default=0.001, show_default=True, help="Leave out smaller posteriors.")
 @click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
 @click.option("--tree", "trees", type=INPUT, metavar="TREES",
               help="Print the rates that each tree of this file can be expected to have: ER_LR, ER_PC, ER_CF.")  # fmt: skip
@@ -153,9 +153,9 @@ def _print_constituents(view: PosteriorView, words: Sequence[str], rows: Sequenc
     log_probability = view.log_partition if "grammar" in view.gives else None
     if form == "json":
         document = {
-            "schema": "treegauge.posteriors/2",
+            "schema": "treegauge.posteriors/3",
             "words": list(words),
-            "log_probability": log_probability,
+            "sentence_log_probability": log_probability,
             "parses": None if parses == math.inf else parses,
             "entropy_nats": plain(view.entropy()) if "trees" in view.gives else None,
             "constituents": [c._asdict() for c in rows],
@@ -172,9 +172,9 @@ def _print_constituents(view: PosteriorView, words: Sequence[str], rows: Sequenc
     click.echo(f"start  end  {'label':{width}}  posterior  words")
     for c in rows:
         click.echo(f"{c.start:5}  {c.end:3}  {c.label:{width}}  {c.posterior:9.4f}  {' '.join(words[c.start : c.end])}")
-    said = [] if log_probability is None else [f"log probability {log_probability:.4f}; {number_of(parses, 'parse')}"]
-    entropy = view.entropy() / math.log(2) if "trees" in view.gives else math.nan
-    if said := [*said, *([] if math.isnan(entropy) else [f"entropy {entropy:.2f} bits"])]:
+    said = [] if log_probability is None else [f"log probability of the words {log_probability:.4f}; {number_of(parses, 'parse')}"]
+    entropy = view.entropy() if "trees" in view.gives else math.nan
+    if said := [*said, *([] if math.isnan(entropy) else [f"entropy {entropy / math.log(2):.2f} bits ({entropy:.4f} nats)"])]:
         click.echo(", ".join(said), err=True)
 
 

@@ -15,7 +15,7 @@ import click
 
 from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
-    comma_separated,
+    cutoff_option,
     engine_option,
     jobs_option,
     match_words_option,
@@ -26,19 +26,20 @@ from treegauge.cli._options import (
     paper_options,
     preset_option,
     reading_both_options,
+    remark,
     render_rates,
     rows_are_systems,
     stream_option,
 )
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.tables import comma_separated
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.presets import Preset
-    from treegauge.reports.scores import RateLimit
     from treegauge.scoring.inputs import Request
-    from treegauge.scoring.result import Result
+    from treegauge.scoring.result import RateLimit, Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html", "evalb")
 BREAKDOWN_NAMES = "labels, confusions, lengths, depths, unaries, crossings, errors, fan-outs, gap-degrees"
@@ -80,8 +81,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 @on_mismatch_option("align", "error", "skip", "edit", "evalb")
 @match_words_option
 @click.option("--ignore-words", is_flag=True, hidden=True, help="The same as --match-words length.")
-@click.option("--cutoff", type=click.IntRange(0), metavar="N",
-              help="Also report sentences up to N words. Default: the preset's length.")  # fmt: skip
+@cutoff_option("Also report sentences up to N words. Default: the preset's length.")
 @click.option("--by-length", is_flag=True, help="The same as --breakdown lengths.")
 @click.option("--breakdown", "breakdowns", multiple=True, metavar="NAME,...", help=f"Break the score down by: {BREAKDOWN_NAMES}.")
 @click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Show N sentences behind each row of a breakdown.")
@@ -98,8 +98,8 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
               help="Save the scores, with a row per sentence, for `compare --scores` and `report --scores`.")  # fmt: skip
 @click.option("--fail-under", multiple=True, metavar="RATE=VALUE",
               help="Exit code 1 if a rate is below a value, as in f1=0.90 or goodman.labelled_recall=0.8. parsed=0.95 asks for "
-              "that share of sentences with a readable tree over their words; missing, unreadable and surplus parses are then "
-              "judged by it alone, without exit code 4.")  # fmt: skip
+              "that share of sentences with a readable tree over their words; missing and unreadable parses are then judged by it "
+              "alone, without exit code 4.")  # fmt: skip
 @click.option("--fail-over", multiple=True, metavar="RATE=VALUE",
               help="Exit code 1 if a lower-is-better rate is above a value, as in average_crossing=1.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
@@ -146,8 +146,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
     from treegauge.cli._options import progress
-    from treegauge.reports.scores import parse_rate_limit
     from treegauge.scoring.evaluation import score_baselines, score_systems
+    from treegauge.scoring.result import parse_rate_limit
 
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
@@ -172,28 +172,30 @@ def _finish(
     results: Sequence[Result], checks: Sequence[RateLimit], gold: str, options: ReadOptions, chosen: dict[str, Any]
 ) -> None:
     """Print and save the results; raise an error if a limit is missed, or if sentences are missing or cannot be read."""
-    from treegauge.reports.scores import PARSED, failed_limits, misfits, note_lines
+    from treegauge.reports.scores import listed_notes, misfits_in, notes_by_system
+    from treegauge.scoring.result import PARSED, Scores, failed_limits, has_surplus
 
     if chosen["confidence"] is not None:
         results = _with_confidence(results, chosen)
     failed = failed_limits(results, checks)
     if chosen["save"] is not None:
-        from treegauge.scoring.result import Scores
-
         Scores(results).save(chosen["save"])
     _print(results, chosen)
     if chosen["grammar"]:
         _print_parse_base(chosen["grammar"], gold, options, chosen["form"])
     sys.stdout.flush()
-    for line in () if chosen["quiet"] else note_lines(results, "; --format json lists them"):
+    for line in () if chosen["quiet"] else listed_notes(notes_by_system(results), "; --format json lists them"):
         click.echo(as_typed(line), err=True)
-    lines = misfits(results, listed=not chosen["quiet"])
-    if any(check.rate == PARSED for check in checks):
-        for line in lines:
-            _say(as_typed(f"treegauge: {line}"), chosen)
-        lines = []
+    # A limit of parsed sentences judges missing and unreadable parses, but not a file with more parses than gold sentences.
+    judged = [result for result in results if not has_surplus(result)] if any(check.rate == PARSED for check in checks) else []
+    for line in misfits_in(notes_by_system(judged)):
+        remark(as_typed(line))
+    others = [result for result in results if result not in judged]
+    lines = misfits_in(notes_by_system(others), listed=not chosen["quiet"])
     if failed:
         raise CheckFailed("\n".join([*lines, *failed]))
+    if lines and checks:
+        lines.append("the checks passed; exit code 4 is for these parses, unless --fail-under parsed=... says how many may fail")
     if lines:
         raise MismatchError("\n".join(lines))
 
@@ -261,25 +263,17 @@ def _preset_description(name: str) -> str:
 def _remark(gold: str, tests: Sequence[str], preset: Preset | None, chosen: dict[str, Any]) -> None:
     """Warn on stderr about what looks like a mistake, and about settings in a parameter file that have no effect here."""
     for test in tests:
-        if gold == test == "-":
-            raise UsageError("gold and test cannot both be standard input")
         if os.path.exists(gold) and os.path.exists(test) and os.path.samefile(gold, test):
-            _say(f"treegauge: warning: gold and test are the same: {test}", chosen)
+            remark(f"warning: gold and test are the same: {test}")
     if preset is None:
         return
     heeded = {"QUOTE_LABEL"} if chosen["on_mismatch"] == "evalb" else set[str]()
     keywords = [said for said in preset.ignored if " " not in said and said not in heeded]
     if keywords:
-        _say(f"treegauge: {chosen['preset']}: no effect here: {', '.join(keywords)}", chosen)
+        remark(f"{chosen['preset']}: no effect here: {', '.join(keywords)}")
     for said in preset.ignored:
         if " " in said:
-            _say(f"treegauge: {said}", chosen)
-
-
-def _say(line: str, chosen: dict[str, Any]) -> None:
-    """Print a line on stderr, unless --quiet."""
-    if not chosen["quiet"]:
-        click.echo(line, err=True)
+            remark(said)
 
 
 def _request(preset: Preset | None, reading: ReadOptions, chosen: dict[str, Any]) -> Request:
@@ -295,17 +289,14 @@ def _request(preset: Preset | None, reading: ReadOptions, chosen: dict[str, Any]
     return Request.of(
         chosen["metrics"] or ("parseval",),
         preset,
-        on_mismatch=chosen["on_mismatch"],
-        match_words=chosen["match_words"],
-        cutoff=chosen["cutoff"],
         breakdowns=_breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])]),
         keep=not chosen["stream"],
         reading=reading,
         on_error=reading.on_error,
         pair="text",
-        treebank=reading.treebank,
         sentences=sentences or chosen["examples"] > 0,
         trees=chosen["examples"] > 0,
+        **{name: chosen[name] for name in ("on_mismatch", "match_words", "cutoff")},
     )
 
 
@@ -330,10 +321,13 @@ def _systems_text(results: Sequence[Result], wanted: Sequence[str], chosen: dict
 
     tested, others = results[: chosen["tested"]], results[chosen["tested"] :]
     names = rates_of(tested, wanted)
-    rows = [*result_rows(tested, names), *result_rows(others, names, tested=False), *published_rows(chosen["published"], names)]
-    return (
-        render_rates(systems_table(rows, names, score_caption(tested), (str(result.signature) for result in tested)), chosen) + "\n"
-    )
+    rows = [
+        *result_rows(tested, names),
+        *result_rows(others, names, untested="baseline"),
+        *published_rows(chosen["published"], names),
+    ]
+    table = systems_table(rows, names, score_caption(tested), (str(result.signature) for result in tested))
+    return render_rates(table, chosen) + "\n"
 
 
 def _chosen_rates(results: Sequence[Result], wanted: Sequence[str]) -> Sequence[tuple[str, str]]:

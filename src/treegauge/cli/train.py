@@ -193,13 +193,11 @@ def _train_network(
         vectors = read_vectors(embeddings, needed)
         known = sum(word in needed for word in vectors.words)
         click.echo(f"{number_of(len(vectors.words), 'word vector')}, {known:,} of them of words in the trees", err=True)
-    first: list[tuple[float, float]] = []
+    time_left = _TimeLeft()
     with status_line(quiet=quiet) as show_line:
 
         def report(at: TrainingReport) -> None:
-            now = time.monotonic()
-            first.append((now, at.done)) if not first else None
-            left = _time_left(now - first[0][0], at.done - first[0][1], 1 - at.done)
+            left = time_left(at.done)
             f1 = "" if at.f1 is None or math.isnan(at.f1) else f", F1 {100 * at.f1:.2f} on the slice"
             show_line(f"epoch {at.epoch} of {at.epochs}: {at.loss:.3f} nats a sentence{f1}{left}")
 
@@ -226,33 +224,33 @@ def _training_trees(treebank: str, options: ReadOptions, share: float, broken: B
 
 
 def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport], None]:
-    """A function that shows each iteration, and the time left.
-
-    The time is estimated from the work done after the first iteration, since that one waits for the kernels to be compiled.
-    """
-    lock = Lock()
-    first: list[tuple[float, float]] = []
+    """A function that shows each iteration, and the time left."""
+    lock, time_left = Lock(), _TimeLeft()
 
     def tell(at: IterationReport) -> None:
         with lock:
-            now = time.monotonic()
-            first.append((now, at.done)) if not first else None
-            left = _time_left(now - first[0][0], at.done - first[0][1], 1 - at.done)
+            left = time_left(at.done)
             show(f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}")
 
     return tell
 
 
-def _time_left(spent: float, done: float, rest: float) -> str:
-    """The time that the rest of the work takes, if that can be told from the share that is done."""
-    seconds = spent * rest / done if done > 0.01 else math.inf
-    return (
-        ""
-        if seconds < 0.5 or seconds == math.inf
-        else f", {seconds:.0f} s left"
-        if seconds < 120
-        else f", {seconds / 60:.0f} min left"
-    )
+class _TimeLeft:
+    """The time that the rest of the work takes, if that can be told from the share that is done since the first call.
+
+    What comes before that call is left out: it waits for the kernels to be compiled.
+    """
+
+    first: tuple[float, float] | None = None
+
+    def __call__(self, done: float) -> str:
+        now = time.monotonic()
+        self.first = self.first or (now, done)
+        began, before = self.first
+        seconds = (now - began) * (1 - done) / (done - before) if done - before > 0.01 else math.inf
+        if seconds < 0.5 or seconds == math.inf:
+            return ""
+        return f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
 
 
 def _look(

@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from treegauge.cli._group import INPUT, Command, as_typed
-from treegauge.cli._options import format_option, reading_options, stream_option
+from treegauge.cli._options import TABLES, format_option, reading_options, stream_option
 from treegauge.cli._treebanks import sources_with_progress
-from treegauge.io import ReadOptions
-from treegauge.io.validation import FileReport, examine
-from treegauge.tables import number_of
+from treegauge.errors import UsageError
+from treegauge.io import ReadOptions, stream as blocks_of
+from treegauge.io.validation import FileReport, Remark, count_parts, examine
+from treegauge.tables import number_of, render
 
 
 @click.command(cls=Command)
@@ -23,10 +24,13 @@ from treegauge.tables import number_of
               help="Show at most N errors and notes of each file.")  # fmt: skip
 @click.option("--notes/--no-notes", default=True, show_default=True,
               help="Show oddities that are not errors, such as empty parses.")  # fmt: skip
-@format_option(("text", "json"))
+@click.option(
+    "--statistics", is_flag=True, help="Print a table of lengths, labels, tags, words and productions instead, --max of each."
+)
+@format_option(("text", "json", *TABLES[2:]), text="Output format; csv and the like are for --statistics.")
 @reading_options
 @stream_option
-def command(files: tuple[str, ...], most: int, notes: bool, form: str, options: ReadOptions, stream: bool) -> int:
+def command(files: tuple[str, ...], most: int, notes: bool, statistics: bool, form: str, options: ReadOptions, stream: bool) -> int:
     """List the errors in FILE... (treebank files, directories, globs; - is stdin): all are counted, at most --max per file shown.
 
     Exit code 3 if there are any. Notes point out what is odd but not wrong: empty parses, words without tags, nodes without words,
@@ -37,14 +41,21 @@ def command(files: tuple[str, ...], most: int, notes: bool, form: str, options: 
     Examples:
       treegauge validate train.mrg dev.mrg
       treegauge validate --max 5 parser-output.txt --lines
+      treegauge validate train.mrg --statistics --max 1000 --format csv > train.csv
       treegauge validate --encoding latin-1 --attach-punctuation negra.export
       zcat huge.mrg.gz | treegauge validate -
     """
+    if form in TABLES[2:] and not statistics:
+        raise UsageError(f"--format {form} is a table: add --statistics")
     with sources_with_progress(files, "validating") as sources:
+        if statistics:
+            trees = (tree for source in sources for block in blocks_of(source, options) for tree in block)
+            click.echo(render(count_parts(trees, most), "table" if form == "text" else form))
+            return 0
         reports = [examine(source, options, most) for source in sources]
     for report in reports:
         for error in report.errors:
-            error.rephrase(as_typed)
+            error.rephrase(lambda text: as_typed(text).replace('on_error="repair"', "--on-error repair by score and convert"))
     click.echo(_as_json(reports) if form == "json" else "\n".join(_lines(reports, notes)))
     return 3 if any(report.n_errors for report in reports) else 0
 
@@ -52,21 +63,26 @@ def command(files: tuple[str, ...], most: int, notes: bool, form: str, options: 
 def _lines(reports: list[FileReport], with_notes: bool) -> Iterator[str]:
     advice_given: set[str] = set()
     for report in reports:
+        shown = report.remarks if with_notes else []
+        yield from (_note(remark) for remark in shown if remark.place == report.path)
         for error in report.errors:
             message = str(error)
             yield message.removesuffix(f"\n  {error.advice}") if error.advice in advice_given else message
             advice_given.add(error.advice)
         if report.n_errors > len(report.errors):
             yield f"{report.path}: ... and {report.n_errors - len(report.errors):,} more errors"
-        if with_notes:
-            yield from (f"{remark.place}: note: {as_typed(remark.text)}" for remark in report.remarks)
-            if report.n_remarks > len(report.remarks):
-                yield f"{report.path}: ... and {report.n_remarks - len(report.remarks):,} notes more"
+        yield from (_note(remark) for remark in shown if remark.place != report.path)
+        if with_notes and report.n_remarks > len(report.remarks):
+            yield f"{report.path}: ... and {report.n_remarks - len(report.remarks):,} notes more"
         yield f"{report.path}: {_counts(report)}"
     if len(reports) > 1:
         names = [field.name for field in fields(FileReport) if field.name.startswith("n_")]
         total: dict[str, Any] = {name: sum(getattr(report, name) for report in reports) for name in names}
         yield f"{len(reports)} files: {_counts(FileReport('all', **total))}"
+
+
+def _note(remark: Remark) -> str:
+    return f"{remark.place}: note: {as_typed(remark.text)}"
 
 
 def _counts(report: FileReport) -> str:

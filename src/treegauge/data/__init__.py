@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from treegauge.errors import UnknownName, UsageError, refusing_unwritable
+from treegauge.errors import UsageError, check_name, refusing_unwritable
 from treegauge.io import read
 from treegauge.io.writing import write_bytes
 from treegauge.trees import Treebank
@@ -41,8 +41,7 @@ _FOLDER = Path(__file__).parent
 
 def treebank_path(kind: str) -> Path:
     """The path of the trees of one kind of text."""
-    if kind not in KINDS:
-        raise UnknownName("kind of text", kind, KINDS)
+    check_name("kind of text", kind, KINDS)
     return _FOLDER / f"{kind}.mrg"
 
 
@@ -54,8 +53,7 @@ def own_treebank(part: str = "all", kinds: tuple[str, ...] = KINDS) -> Treebank:
     >>> print(own_treebank("dev", ("travel",))[0].words[:4])
     ('What', 'is', 'the', 'cheapest')
     """
-    if part not in PARTS:
-        raise UnknownName("part of the treebank", part, PARTS)
+    check_name("part of the treebank", part, PARTS)
     split = tomllib.loads((_FOLDER / "SPLIT.toml").read_text("utf-8"))["split"]
     banks = [_with_short_path(read(treebank_path(kind)), f"{kind}.mrg") for kind in kinds]
     if part == "all":
@@ -79,8 +77,7 @@ def discontinuous_treebank(language: str) -> Treebank:
     >>> len(discontinuous_treebank("german")), len(discontinuous_treebank("dutch"))
     (34, 29)
     """
-    if language not in LANGUAGES:
-        raise UnknownName("language", language, LANGUAGES)
+    check_name("language", language, LANGUAGES)
     return read(_FOLDER / f"{language}.discbracket")
 
 

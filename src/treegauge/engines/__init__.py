@@ -236,15 +236,10 @@ def in_order(pool: Pool, items: Iterable[Any]) -> Iterator[Any]:
 
 def _with_retries(pool: Pool, item: Any, task: Any) -> Any:
     """The result of a shard, tried up to ``TRIES`` times."""
-    try:
-        return pool.finish(task)
-    except TreegaugeError:
-        raise
-    except Exception as error:
-        failure = error
-    for _ in range(TRIES - 1):
+    failure = Exception()
+    for again in range(TRIES):
         try:
-            return pool.alone(item)
+            return pool.alone(item) if again else pool.finish(task)
         except TreegaugeError:
             raise
         except Exception as error:

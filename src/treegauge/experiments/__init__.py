@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 
-from treegauge.errors import UnknownName
+from treegauge.errors import check_name
 from treegauge.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "Experiment", "load_experiment"]
@@ -32,6 +32,5 @@ def load_experiment(name: str) -> Experiment:
     >>> load_experiment("goodman-table1").reference
     'goodman1996'
     """
-    if name not in EXPERIMENTS:
-        raise UnknownName("experiment", name, EXPERIMENTS)
+    check_name("experiment", name, EXPERIMENTS)
     return importlib.import_module(f"treegauge.experiments.{name.replace('-', '_')}").EXPERIMENT

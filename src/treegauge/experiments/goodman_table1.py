@@ -80,7 +80,7 @@ def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     usable = _usable(corpus.bank, settings)
     results: list[dict[str, Any]] = []
     runs = {f"run {number}": number for number in range(settings.runs)}
-    for result in work.each(_run, (usable, settings, work.jobs), runs):
+    for result in work.each(one_run, (usable, settings, work.jobs), runs):
         results.append(result)
         work.report(f"run {len(results)} of {settings.runs} is done")
     return _report(usable, settings, results)
@@ -98,13 +98,9 @@ def _usable(bank: Treebank, settings: Settings) -> BracketedSentences:
     return usable
 
 
-def _run(shared: tuple[BracketedSentences, Settings, int], number: int) -> dict[str, Any]:
-    sentences, settings, threads = shared
-    return one_run(sentences, settings, number, threads)
-
-
-def one_run(sentences: BracketedSentences, settings: Settings, number: int, threads: int | None = None) -> dict[str, Any]:
+def one_run(shared: tuple[BracketedSentences, Settings, int], number: int) -> dict[str, Any]:
     """The run of one split and one start: the rates of both parsers after each step, as JSON data."""
+    sentences, settings, threads = shared
     order = np.random.default_rng([settings.seed, number]).permutation(len(sentences))[: settings.sentences]
     size = min(settings.test, len(order) // 5)
     test, train = sentences.take(order[:size]), sentences.take(order[size:])

@@ -15,7 +15,7 @@ from typing import Any
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError, check_name
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, clean_short, own_corpus, setting
 from treegauge.experiments.paper_comparison import RateTests, paper_table
 from treegauge.grammar.treebank_grammar import train
@@ -82,8 +82,7 @@ class HogenhoutFindings:
 
 def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     """The report: two parsers trained and run, their brackets judged and counted, their difference tested."""
-    if settings.judge not in JUDGES:
-        raise UnknownName("judge", settings.judge, JUDGES)
+    check_name("judge", settings.judge, JUDGES)
     if settings.rounds < 1 or settings.a == settings.b:
         raise UsageError("two systems need two objectives, and a randomisation test at least one round")
     parts = corpus.split()

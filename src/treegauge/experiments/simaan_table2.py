@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import MismatchError, UsageError, check_name
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting
 from treegauge.experiments.paper_comparison import CriterionTest, RateTests, criterion_table, criterion_test, in_words, paper_table
 from treegauge.grammar.lexicon import with_unknown
@@ -71,8 +71,7 @@ def variants(unaries: str) -> list[Variant]:
     (S (NP (N we)) (VP (V go) (VP_Cont (ADVP (A now)) (ADVP (B home)))))
     (S (N we) (VP (V go) (A now) (B home)))
     """
-    if unaries not in UNARIES:
-        raise UnknownName("treatment of unaries", unaries, UNARIES)
+    check_name("treatment of unaries", unaries, UNARIES)
     if unaries == "joined":
         # Binarised first, so that only the node itself is part of a chain and its continuations are not.
         forward = cleaner("functions,mrl,unaries:joined")

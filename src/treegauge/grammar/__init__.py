@@ -19,4 +19,4 @@ if TYPE_CHECKING:
     from treegauge.grammar.tree_counts import Statistics as Statistics, induce as induce, statistics as statistics
     from treegauge.grammar.treebank_grammar import TrainedGrammar as TrainedGrammar, train as train
 else:
-    __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__, folders=["latent"])

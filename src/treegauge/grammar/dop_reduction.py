@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, get_args
 
-from treegauge.errors import MismatchError, UnknownName
+from treegauge.errors import MismatchError, check_name
 from treegauge.grammar.pcfg import PCFG, TOP, Rule
 from treegauge.trees.tree import Tree, post_order
 
@@ -38,8 +38,7 @@ def dop(trees: Iterable[Tree], estimator: str = "dop1", *, top: str = TOP) -> PC
     >>> [str(rule) for rule in grammar.rules if rule.lhs == "S"][:4]
     ['S -> A B [0.25]', 'S -> A B@1 [0.25]', 'S -> A@0 B [0.125]', 'S -> A@0 B@1 [0.125]']
     """
-    if estimator not in ESTIMATORS:
-        raise UnknownName("DOP estimator", estimator, ESTIMATORS)
+    check_name("DOP estimator", estimator, ESTIMATORS)
     bank = list(trees)
     if not bank or not all(tree.width for tree in bank):
         raise MismatchError("DOP needs trees, each over at least one word")

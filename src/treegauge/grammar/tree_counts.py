@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine, SentenceBlock
-from treegauge.errors import Discontinuous, MismatchError, UnknownName, checked
+from treegauge.errors import Discontinuous, MismatchError, check_name, checked
 from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.lexicon import UNKNOWN, USUAL, Smoothing, Token, rare_below, tokens
 from treegauge.grammar.pcfg import PCFG, TOP, Rule, totals_by_parent
@@ -178,10 +178,8 @@ class Recipe:
     keep_every: int = 0
 
     def __post_init__(self) -> None:
-        if self.lexicon not in LEXICONS:
-            raise UnknownName("lexicon", self.lexicon, LEXICONS)
-        if self.estimator not in (COUNTS, *ESTIMATORS):
-            raise UnknownName("estimator", self.estimator, (COUNTS, *ESTIMATORS))
+        check_name("lexicon", self.lexicon, LEXICONS)
+        check_name("estimator", self.estimator, (COUNTS, *ESTIMATORS))
 
     @property
     def pipeline(self) -> Pipeline:
@@ -263,7 +261,7 @@ def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCo
                 counted.stored.append(list(to_flat(tree)))
             yield tree
 
-    for number, tree in enumerate(recipe.pipeline.apply(store_some(), counted.left_out), first + 1):
+    for number, tree in enumerate(recipe.pipeline.stream(store_some(), counted.left_out), first + 1):
         if not tree.width:
             continue
         if recipe.tags and tree.is_preterminal:

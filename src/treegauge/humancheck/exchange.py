@@ -34,6 +34,7 @@ from treegauge.humancheck.judgements import (
 )
 from treegauge.humancheck.questions import KINDS
 from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, STORED, Store
+from treegauge.io.json_lines import json_object
 from treegauge.io.sources import Source
 from treegauge.tables import Cell, Table
 
@@ -129,26 +130,14 @@ def _records(path: str) -> Iterator[tuple[Judgement, list[str]]]:
         lines = list(io.StringIO(data.decode("utf-8-sig"), newline="\n"))
     except UnicodeDecodeError:
         raise FormatError("not UTF-8 text", path=path) from None
-    for number, record in _json_lines(lines, path) if suffix == ".jsonl" else _csv_lines(lines, path):
+    numbered = ((number, json_object(line, path, number)) for number, line in enumerate(lines, start=1) if line.strip())
+    for number, record in numbered if suffix == ".jsonl" else _csv_lines(lines, path):
         try:
             yield _from_record(record)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             problem = f"the field {error} is missing" if isinstance(error, KeyError) else str(error)
             advice = "Files that treegauge check exports can be read."
             raise FormatError(f"not a judgement: {problem}", path=path, line=number, advice=advice) from None
-
-
-def _json_lines(lines: list[str], path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"not JSON: {error}", path=path, line=number) from None
-        if not isinstance(record, dict):
-            raise FormatError("not a JSON object", path=path, line=number)
-        yield number, cast("dict[str, Any]", record)
 
 
 def _csv_lines(lines: list[str], path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -259,22 +248,17 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
     rows: list[tuple[Cell, ...]] = []
     for judgement in judgements:
         bracket = judgement.bracket
-        remark = ", ".join(
-            text
-            for text, holds in (
-                ("withdrawn later", judgement.id in withdrawn_ids),
-                ("blind", judgement.blind),
-                ("treebank wrong", judgement.correction),
-                (f"should be {judgement.correct_label}", bool(judgement.correct_label)),
-                ("tree edited", bool(judgement.correct_tree)),
-                (", ".join(judgement.tags), bool(judgement.tags)),
-                (judgement.note, bool(judgement.note)),
-            )
-            if holds
-        )
+        flags = {
+            "withdrawn later": judgement.id in withdrawn_ids,
+            "blind": judgement.blind,
+            "treebank wrong": judgement.correction,
+            f"should be {judgement.correct_label}": judgement.correct_label,
+            "tree edited": judgement.correct_tree,
+        }
+        remarks = [text for text, holds in flags.items() if holds]
         # The table may go to a terminal, where control characters in a word would act as commands.
         inside = storable(" ".join(bracket.words(words[bracket.sentence])))
         said = (judgement.seq, judgement.at, judgement.annotator, judgement.role, judgement.verdict, judgement.kind)
-        rows.append((*said, bracket.label, inside, remark))
+        rows.append((*said, bracket.label, inside, ", ".join(filter(None, [*remarks, *judgement.tags, judgement.note]))))
     columns = ("entry", "at", "who", "role", "verdict", "kind", "label", "bracket", "remark")
     return Table("Audit trail", columns, tuple(rows), ("1 entry" if len(rows) == 1 else f"{len(rows)} entries",))

@@ -17,7 +17,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from treegauge.errors import UnknownName
+from treegauge.errors import check_name
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.trees.tree import Tree, to_flat
 
@@ -316,8 +316,7 @@ def verdict_rule(
     If ``annotators`` are named, only their verdicts count, and not the adjudicator's. ``across_gold``: for a bracket without
     judgements, use those given when the gold tree was another.
     """
-    if rule not in RULES:
-        raise UnknownName("rule", rule, RULES)
+    check_name("rule", rule, RULES)
 
     def verdict(bracket: BracketId) -> Verdict | None:
         ruling = None if annotators else log.ruling(bracket)

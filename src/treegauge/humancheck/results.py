@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from treegauge.humancheck.judgements import TAGS, BracketId, JudgementLog, verdict_rule
 from treegauge.humancheck.questions import KINDS, Check, CheckPlan, build_check
-from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
-from treegauge.metrics.hogenhout.bracket_measures import measures
+from treegauge.metrics.hogenhout import Hogenhout, Judgements, Verdict
+from treegauge.metrics.hogenhout.bracket_measures import measure_titles, measures
 from treegauge.metrics.metric import ratio
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
@@ -173,7 +173,7 @@ def find_agreement(check: Check, log: JudgementLog, annotators: Sequence[str] = 
     disputed = number_of(len(disputes), "bracket")
     notes = [f"{disputed} accepted by one annotator and rejected by another, {settled} settled by an adjudicator"]
     if not rows:
-        notes = ["agreement needs at least two annotators"]
+        notes = [f"agreement needs answers of two annotators; so far {number_of(len(answers), 'annotator')} answered"]
     columns = ("annotators", "measure", "brackets", "agree", "value", "low", "high")
     return Table("Agreement (accepted or rejected)", columns, tuple(rows), tuple(notes), percent=("agree",))
 
@@ -376,12 +376,14 @@ VerdictOf = Callable[[BracketId], Verdict | None]
 
 @dataclass(frozen=True)
 class Results:
-    """Every system's counts and measures, the numbers of brackets judged and asked about, and warnings (``notes``)."""
+    """Every system's counts and measures, the numbers of brackets judged and asked about, warnings (``notes``), and the
+    ``titles`` of the measures."""
 
     systems: tuple[SystemMeasures, ...]
     judged: int
     asked: int
     notes: tuple[str, ...]
+    titles: Mapping[str, str]
 
     def tables(self) -> list[Table]:
         """Table 1 (items) and Table 4 (measures) of the paper, with intervals while something is unjudged."""
@@ -407,7 +409,7 @@ class Results:
         heads = [""] if complete else ["", " low", " high"]
         columns = tuple(system.system + head for system in self.systems for head in heads)
         rows: list[tuple[Cell, ...]] = []
-        for name, title in MEASURES.items():
+        for name, title in self.titles.items():
             found = [system.measures[name] for system in self.systems]
             cells = [cell for one in found for cell in ((one.value,) if complete else (one.value, one.low, one.high))]
             rows.append((title, *cells))
@@ -446,7 +448,7 @@ def find_results(check: Check, verdict: VerdictOf) -> Results:
     states = states_of(check, verdict)
     systems = tuple(estimate(check, system, states) for system in range(len(check.systems)))
     judged = int((states[check.ranking] != OPEN).sum())
-    return Results(systems, judged, len(check.order), tuple(sample_notes(check, states)))
+    return Results(systems, judged, len(check.order), tuple(sample_notes(check, states)), measure_titles(check.plan.metric.reading))
 
 
 def states_of(check: Check, verdict: VerdictOf) -> States:

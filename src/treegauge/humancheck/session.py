@@ -163,9 +163,9 @@ class Worklist:
         skipped = [self.check.number[one.bracket] for one in self.own_judgements() if one.verdict == "skipped"]
         yield from (number for number in reversed(skipped) if number in numbers)
 
-    def next(self, besides: int | None = None) -> int | None:
-        """The next question other than ``besides``."""
-        return next((number for number in self.upcoming() if number != besides), None)
+    def next(self) -> int | None:
+        """The next question."""
+        return next(self.upcoming(), None)
 
     def progress(self) -> AnnotatorProgress:
         """This person's progress."""

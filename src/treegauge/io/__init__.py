@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from treegauge.io.formats import FORMATS as FORMATS, READABLE as READABLE, WRITABLE as WRITABLE, Format as Format
     from treegauge.io.reading import as_treebank as as_treebank, check as check, read as read, stream as stream
     from treegauge.io.sources import ReadOptions as ReadOptions, Source as Source
+    from treegauge.io.validation import count_parts as count_parts
     from treegauge.io.writing import write as write, write_blocks as write_blocks
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -104,7 +104,7 @@ def archive_schema(path: str | Path) -> str:
             found = re.match(rb'\{\s*"schema":\s*"([^"]*)"', stream.read(200))
     except Exception:  # of many kinds, see read_archive
         return ""
-    return found[1].decode() if found else ""
+    return found[1].decode(errors="replace") if found else ""
 
 
 def refuse_other_run(path: str | Path, found: Mapping[str, Any], wanted: Mapping[str, Any], what: str = "treebank") -> None:

@@ -76,13 +76,14 @@ def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) 
 def treebank_of_texts(
     texts: Sequence[str], path: str, options: ReadOptions, problems: Mapping[int, Problem] = MappingProxyType({}), line: int = 1
 ) -> Treebank:
-    """A treebank with one tree for each text; a blank text is an empty parse.
+    """A treebank with one tree for each text; a blank text is an empty parse. With the format ``brackets`` texts have no labels.
 
     ``line`` is the line of the first text, and ``problems`` are those already found, by the number of the text.
     """
     from treegauge.io.repairs import ReadableText, mend_texts
 
     names, place = Names(), TextPosition(line, 0)
+    texts = _with_labels(texts, options)
     if options.on_error == "stop":
         whole = "".join(" ".join(text.splitlines()) + "\n" for text in texts).encode("utf-8")
         mended = ReadableText(whole, {}, len(whole))
@@ -92,13 +93,31 @@ def treebank_of_texts(
     return join_parts([] if part is None else [with_problems(part, {**mended.problems, **problems})], names)
 
 
+def _with_labels(texts: Sequence[str], options: ReadOptions) -> Sequence[str]:
+    """The texts of sentences with a label for each bracket, and one bracket around each of them, if they have no labels.
+
+    >>> _with_labels(["((the cat) sat)", "(a b) c", "yes"], ReadOptions(format="brackets"))
+    ['(X (X the cat) sat)', '(X (X a b) c)', '(X yes)']
+    """
+    return [_with_label(text) if text.strip() else "" for text in texts] if options.format == "brackets" else texts
+
+
+def _with_label(text: str) -> str:
+    data, labelled = text.strip().encode("utf-8", "replace"), text.replace("(", "(X ")
+    is_whole = data.startswith(b"(") and closing_bracket(data, 0) in (-1, len(data) - 1)
+    return labelled if is_whole else f"(X {labelled})"
+
+
 def text_errors(texts: Sequence[str], path: str, options: ReadOptions, line: int = 1) -> Iterator[tuple[int, InputError]]:
     """The first error of each text that is not the bracketed text of a sentence, with the number of the text."""
-    from treegauge.io.diagnosis import first_error
+    from treegauge.io.diagnosis import OUTSIDE, first_error
 
-    for number, text in enumerate(texts):
+    for number, text in enumerate(_with_labels(texts, options)):
         plain = read_escapes(" ".join(text.splitlines()).encode("utf-8"), lines=True)
         if error := first_error(plain, path, TextPosition(line + number, 0), options):
+            if error.problem == OUTSIDE:
+                error.advice = 'A tree inside prose or a code fence is read with on_error="repair".'
+                error.rephrase(str)
             yield number, error
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,9 +47,13 @@ class CheckpointFolder:
         """Delete the folder; a folder that contains anything else is an error."""
         if self.folder is None or not self.folder.exists():
             return
-        if not (self.folder / _PLAN).is_file() or not all(_OURS.fullmatch(name) for name in os.listdir(self.folder)):
+        names = os.listdir(self.folder) if self.folder.is_dir() else [""]
+        # A run that was killed before it wrote its plan has left an empty folder, or a part of the plan.
+        if not all(_OURS.fullmatch(name) for name in names) or any(name[0] != "." for name in names if _PLAN not in names):
             raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder by checkpoint=...")
-        shutil.rmtree(self.folder)
+        for name in sorted(names, key=_PLAN.__eq__):  # the plan last, so that what is left if this is killed is a checkpoint
+            (self.folder / name).unlink()
+        self.folder.rmdir()
 
     def write_state(self, name: str, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Write a state under a name, in the place of an earlier one."""

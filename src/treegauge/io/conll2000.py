@@ -16,112 +16,67 @@ can be written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
-from treegauge.io.bracketed_columns import NameNumbers
 from treegauge.io.diagnosis import encoding_error, error_at
 from treegauge.io.label_parts import canonical_label
 from treegauge.io.sources import ReadOptions, Text, TextPosition, is_comment
-from treegauge.io.writing import NOT_TEXT, refusal
+from treegauge.io.writing import tree_lines
 from treegauge.tables import number_of
-from treegauge.trees.columns import Int32, Mask
 from treegauge.trees.notation import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
 OUTSIDE, SENTENCE_LABEL = "O", "S"
 _CHUNK_TAG = re.compile(r"O|[BI]-(?![BI]-).+")
-_BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*\n")
-_LARGEST_SENTENCE_BYTES = 64 << 20
+_BLOCK_SENTENCES, _MOST_WORDS = 1 << 12, 1 << 20
 _FIELDS_ADVICE = "Each line is a word, its tag and its chunk tag; a blank line ends a sentence."
 _TAG_ADVICE = "Chunk tags are O, B-X or I-X, as in B-NP."
 
+_NumberedLines = list[tuple[int, bytes]]
+
 
 def read_conll2000(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of a file of columns, in blocks, and all its errors."""
-    rest, line, enough = b"", 1, 0
-    for chunk, is_last in text.chunks():
-        rest += chunk
-        if not is_last and len(rest) < enough:
-            continue
-        used = len(rest) if is_last else _end_of_sentences(rest)
-        if used:
-            yield from _check_block(rest[:used], text.name, line, options)
-        line += rest.count(b"\n", 0, used)
-        rest = rest[used:]
-        enough = 0 if used else 2 * len(rest)
-        if len(rest) > _LARGEST_SENTENCE_BYTES:
-            raise FormatError(
-                f"a sentence of more than {_LARGEST_SENTENCE_BYTES >> 20} MB", path=text.name, line=line, advice=_FIELDS_ADVICE
-            )
+    """All trees of a file of columns, in blocks, and all its errors; or sentences without a parse in place of the errors."""
+    sentences = _sentences(text, options)
+    while block := list(islice(sentences, _BLOCK_SENTENCES)):
+        trees: list[Tree] = []
+        lines: list[int] = []
+        problems: dict[int, Problem] = {}
+        for sentence in block:
+            errors = [error for number, line in sentence if (error := _line_error(line, text.name, number)) is not None]
+            if errors and options.on_error == "stop":
+                yield from errors
+                continue
+            if errors:
+                left_out = b"\n".join(line for _, line in sentence)
+                problems[len(trees)] = Problem(errors[0].place, errors[0].problem, errors[0].advice, text=left_out)
+            trees.append(Tree("") if errors else _tree(sentence))
+            lines.append(sentence[0][0])
+        if trees:
+            yield replace(Treebank.from_trees(trees), origins=(Origin(text.name, np.array(lines, np.int64), None, problems),))
 
 
-def _end_of_sentences(text: bytes) -> int:
-    """The end of the last blank line; 0 if there is none."""
-    end = text.rfind(b"\n\n")
-    if end >= 0:
-        return end + 2
-    *_, last = 0, *(match.end() for match in _BLANK_LINE.finditer(text))
-    return last
-
-
-def _check_block(text: bytes, path: str, first_line: int, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of complete sentences and their errors; sentences with errors are left out, or become empty parses."""
-    lines = text.split(b"\n") if options.comment else []
-    comments = [number for number, line in enumerate(lines) if is_comment(line, options)]
-    for number in comments:
-        lines[number] = b""
-    text = b"\n".join(lines) if comments else text
-    treebank = _read_block(text, comments, path, first_line)
-    if treebank is None:
-        errors, text = _errors_and_good_lines(text.split(b"\n"), comments, path, first_line)
-        treebank = _read_block(text, comments, path, first_line)
-        assert treebank is not None, "the careful reader lets through what the fast one refuses"
-        if options.on_error == "stop":
-            yield from (error for of_sentence in errors.values() for error in of_sentence)
-        else:
-            treebank = _with_broken(treebank, path, {line: of_sentence[0] for line, of_sentence in errors.items()})
-    if len(treebank):
-        yield treebank
-
-
-def _errors_and_good_lines(
-    lines: list[bytes], comments: list[int], path: str, first_line: int
-) -> tuple[dict[int, list[InputError]], bytes]:
-    """All errors, by the first line of their sentence, and the text with the lines of these sentences blank."""
-    errors: dict[int, list[InputError]] = {}
-    left_out = set(comments)
-    sentence: list[int] = []
-    of_sentence: list[InputError] = []
-    for number, line in enumerate([*lines, b""]):
+def _sentences(text: Text, options: ReadOptions) -> Iterator[_NumberedLines]:
+    """The numbered lines of each sentence, without comments."""
+    sentence: _NumberedLines = []
+    for number, line in enumerate(text.lines(), start=1):
         if line.strip():
-            sentence.append(number)
-            error = _line_error(line, path, first_line + number)
-            if error is not None:
-                of_sentence.append(error)
-        elif number not in left_out:
-            if of_sentence:
-                errors[first_line + sentence[0]] = of_sentence
-                of_sentence[0].left_out = b"\n".join(lines[bad] for bad in sentence)
-                for bad in sentence:
-                    lines[bad] = b""
-            sentence, of_sentence = [], []
-    return errors, b"\n".join(lines)
-
-
-def _with_broken(good: Treebank, path: str, errors: Mapping[int, InputError]) -> Treebank:
-    """The trees with an empty parse for each broken sentence, in the order of the lines."""
-    problems = {number: Problem(e.place, e.problem, e.advice, text=e.left_out) for number, e in enumerate(errors.values())}
-    empty = replace(
-        Treebank.from_trees([Tree("")] * len(errors)), origins=(Origin(path, np.array(list(errors), np.int64), None, problems),)
-    )
-    both = Treebank.concatenate([good, empty])
-    lines = np.concatenate([origin.line for origin in both.origins])
-    return both.take(np.argsort(lines, kind="stable"))
+            if not is_comment(line, options):
+                sentence.append((number, line))
+        elif sentence:
+            yield sentence
+            sentence = []
+        if len(sentence) > _MOST_WORDS:
+            raise FormatError(f"a sentence of more than {_MOST_WORDS:,} words", path=text.name, line=number, advice=_FIELDS_ADVICE)
+    if sentence:
+        yield sentence
 
 
 def _line_error(line: bytes, path: str, number: int) -> InputError | None:
@@ -139,90 +94,23 @@ def _line_error(line: bytes, path: str, number: int) -> InputError | None:
     return None
 
 
-def _read_block(text: bytes, comments: list[int], path: str, first_line: int) -> Treebank | None:
-    """The trees of complete sentences, by NumPy; None if one of them has an error."""
-    data = np.frombuffer(text, dtype=np.uint8)
-    is_blank = ((data - np.uint8(ord("\t"))) < 5) | (data == ord(" "))
-    start = np.flatnonzero(~is_blank & np.concatenate([[True], is_blank])[: len(data)])
-    newlines = np.flatnonzero(data == ord("\n"))
-    line = np.searchsorted(newlines, start)
-    n_fields = np.bincount(line, minlength=len(newlines) + 1)
-    if b"\0" in text or not bool(((n_fields == 0) | (n_fields == 3)).all()):
-        return None
-    separators = n_fields == 0
-    separators[comments] = False
-    word_line = line[0::3]
-    paragraph = np.cumsum(separators)[word_line]
-    begins_sentence = np.diff(paragraph, prepend=-1) != 0
-    fields, names = text.split(), (NameNumbers(), NameNumbers(), NameNumbers())
-    word, tag, chunk = (np.fromiter(map(known.numbers.__getitem__, fields[k::3]), np.int32) for k, known in enumerate(names))
-    try:
-        words, tags, chunk_tags = ([name.decode("utf-8") for name in known.strings] for known in names)
-    except UnicodeDecodeError:
-        return None
-    if not all(map(_CHUNK_TAG.fullmatch, chunk_tags)):
-        return None
-    origin = Origin(path, word_line[begins_sentence] + first_line)
-    return _treebank(word, tag, chunk, words, tags, chunk_tags, begins_sentence, origin)
+def _tree(sentence: _NumberedLines) -> Tree:
+    """The tree of a sentence; a chunk goes on at I-X after a word in a chunk of the category X."""
+    chunks: list[tuple[str, list[Tree]]] = []  # the label of each chunk, empty outside of chunks, and its tagged words
+    before = ""
+    for _, line in sentence:
+        word, tag, mark = (field.decode("utf-8") for field in line.split())
+        leaf = Tree(_canonical_label(tag), [restore_word(word)])
+        category = "" if mark == OUTSIDE else _canonical_label(mark[2:])
+        if mark.startswith("I-") and category == before:
+            chunks[-1][1].append(leaf)
+        else:
+            chunks.append((f"I-{category}" if mark.startswith("I-") else category, [leaf]))
+        before = category
+    return Tree(SENTENCE_LABEL, [Tree(label, leaves) if label else leaves[0] for label, leaves in chunks])
 
 
-def _treebank(
-    word: Int32, tag: Int32, chunk: Int32, words: list[str], tags: list[str], chunk_tags: list[str], first: Mask, origin: Origin
-) -> Treebank:
-    """The trees of sentences given as columns of numbers, with the strings behind the numbers.
-
-    A tree has a row for the sentence, one for each chunk (before its first word), and one for each tag. ``first`` is true for each
-    word that begins a sentence.
-    """
-    vocabulary, word_of = _distinct(map(restore_word, words))
-    types = [canonical_label(name.partition("-")[2]) for name in chunk_tags]
-    chunk_type = _distinct(types)[1][chunk]
-    is_inside = np.array([name != OUTSIDE for name in chunk_tags], dtype=np.bool_)[chunk]
-    is_i = np.array([name.startswith("I-") for name in chunk_tags], dtype=np.bool_)[chunk]
-    goes_on = is_i & ~first & np.roll(is_inside, 1) & (chunk_type == np.roll(chunk_type, 1))
-    opens = is_inside & ~goes_on
-    opening, opener = np.unique(chunk[opens], return_inverse=True)
-    opening_tags: list[int] = opening.tolist()
-    chunk_labels = ["I-" + types[k] if chunk_tags[k].startswith("I-") else types[k] for k in opening_tags]
-    labels, label_of = _distinct([SENTENCE_LABEL, *map(canonical_label, tags), *chunk_labels])
-    tag_label = label_of[1 + tag]
-
-    token = np.arange(len(word))
-    sentences = np.flatnonzero(first)
-    tag_row = np.cumsum(1 + opens + first) - 1
-    chunk_row, sentence_row = tag_row[opens] - 1, tag_row[first] - 1 - opens[first]
-    n_nodes = int(tag_row[-1]) + 1 if len(word) else 0
-    n_tokens = np.diff(sentences, append=len(word))
-    row_shift, token_shift = np.repeat(sentence_row, n_tokens), np.repeat(sentences, n_tokens)
-    stops = np.append(np.flatnonzero(~goes_on), len(word))
-    chunk_end = stops[np.searchsorted(stops, token[opens]) + 1]
-    # The row of the chunk of each word: that of the chunk opened last.
-    chunk_above = np.maximum.accumulate(np.where(opens, tag_row - 1, 0)) - row_shift
-
-    label, start, end, parent = (np.zeros(n_nodes, dtype=np.int32) for _ in range(4))
-    label[tag_row], label[sentence_row] = tag_label, label_of[0]
-    label[chunk_row] = label_of[1 + len(tags) + opener]
-    start[tag_row], start[chunk_row] = token - token_shift, (token - token_shift)[opens]
-    end[tag_row], end[chunk_row], end[sentence_row] = start[tag_row] + 1, chunk_end - token_shift[opens], n_tokens
-    parent[sentence_row], parent[tag_row] = -1, np.where(is_inside, chunk_above, 0)
-    return Treebank(
-        labels,
-        vocabulary,
-        *(label, start, end, parent),
-        *(word_of[word], tag_label, (tag_row - row_shift).astype(np.int32)),
-        np.append(sentence_row, n_nodes),
-        np.append(sentences, len(word)),
-        (origin,),
-    )
-
-
-def _distinct(names: Iterable[str]) -> tuple[tuple[str, ...], Int32]:
-    """The distinct names, and the number of each."""
-    numbers: dict[str, int] = {}
-    ids = [numbers.setdefault(name, len(numbers)) for name in names]
-    return tuple(numbers), np.array(ids, dtype=np.int32)
-
-
+_canonical_label = lru_cache(maxsize=1 << 14)(canonical_label)
 _BLANK = re.compile(r"[ \t\n\r\v\f\0]")
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 _SHAPE = (
@@ -231,88 +119,77 @@ _SHAPE = (
 )
 
 
+def is_chunked(tree: Tree) -> bool:
+    """Whether a tree is as if read from CoNLL-2000 columns: an S over tags and over chunks of tags.
+
+    >>> is_chunked(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
+    True
+    >>> is_chunked(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (NN it)))))"))
+    False
+    """
+    return tree.label == SENTENCE_LABEL and all(
+        isinstance(child, Tree) and (child.is_preterminal or _is_flat(child)) for child in tree.children
+    )
+
+
+def _is_flat(node: Tree) -> bool:
+    return bool(node.children) and all(isinstance(child, Tree) and child.is_preterminal for child in node.children)
+
+
+def chunk_column(tree: Tree) -> list[str]:
+    """The chunk column of a sentence read from CoNLL-2000 columns.
+
+    >>> chunk_column(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))"))
+    ['B-NP', 'I-NP', 'B-VP', 'O']
+    """
+    marks: list[str] = []
+    for child in tree.children:
+        if isinstance(child, str) or child.is_preterminal:
+            marks.append(OUTSIDE)
+        else:
+            name = child.label.removeprefix("I-")
+            marks += [child.label if child.label.startswith("I-") else f"B-{name}", *[f"I-{name}"] * (child.width - 1)]
+    return marks
+
+
 def conll2000_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as columns ``word tag chunk``, each followed by a blank line."""
-    for block in blocks:
-        write = _ColumnWriter(block)
-        for index in range(len(block)):
-            try:
-                yield "\n".join([*write.sentence(index), "", ""]).encode("utf-8")
-            except WriteError as error:
-                raise refusal(block, index, str(error)) from None
-            except UnicodeEncodeError:
-                raise refusal(block, index, NOT_TEXT) from None
+    return tree_lines(blocks, _columns)
 
 
-class _ColumnWriter:
-    """Writes the sentences of a treebank; each distinct word and label is checked once."""
+def _columns(tree: Tree, number: int) -> Iterator[str]:
+    """The lines of one sentence; WriteError if its tree has another shape."""
+    if not tree.width:
+        raise WriteError("an empty parse cannot be written as CoNLL-2000 columns, where a sentence has at least one word.")
+    if not is_chunked(tree) or not tree.is_continuous:
+        raise WriteError(_SHAPE)
+    before = ""
+    for child in tree.children:
+        label = "" if isinstance(child, str) or child.is_preterminal else child.label
+        category = label.removeprefix("I-")
+        if category.startswith(("B-", "I-")) or (category != label and category in ("", before)):
+            raise WriteError(f"the chunk {label!r} cannot be told from its neighbour or from a chunk tag in CoNLL-2000 columns.")
+        before = category
+    for (word, tag), mark in zip(tree.tagged(), chunk_column(tree), strict=True):
+        yield f"{_word(word)} {_label(tag)} {mark if mark == OUTSIDE else mark[:2] + _label(mark[2:])}"
+    yield ""
 
-    def __init__(self, bank: Treebank) -> None:
-        self.bank = bank
-        self.words: dict[int, str] = {}
-        self.labels: dict[int, str] = {}
 
-    def sentence(self, index: int) -> Iterator[str]:
-        """The lines of one sentence; WriteError if its tree has another shape."""
-        bank = self.bank
-        nodes = slice(bank.node_offset[index], bank.node_offset[index + 1])
-        tokens = slice(bank.token_offset[index], bank.token_offset[index + 1])
-        label: list[int] = bank.label[nodes].tolist()
-        parent: list[int] = bank.parent[nodes].tolist()
-        word: list[int] = bank.word[tokens].tolist()
-        above: list[int] = bank.above[tokens].tolist()
-        if not word:
-            raise WriteError("an empty parse cannot be written as CoNLL-2000 columns, where a sentence has at least one word.")
-        is_tagged = bool((bank.tag[tokens] >= 0).all())
-        if not is_tagged or above[0] == 0 or bank.labels[label[0]] != SENTENCE_LABEL:
-            raise WriteError(_SHAPE)
-        chunks = self._chunk_tags([parent[row] for row in above], label, parent)
-        if 1 + len(word) + len({parent[row] for row in above} - {0}) != len(label):
-            raise WriteError(_SHAPE)
-        for word_id, row, chunk_tag in zip(word, above, chunks, strict=True):
-            yield f"{self._word(word_id)} {self._label(label[row])} {chunk_tag}"
+@lru_cache(maxsize=1 << 14)
+def _word(word: str) -> str:
+    """The word with brackets as ``-LRB-`` and ``-RRB-``, as CoNLL-2000 has them in words, but not in tags."""
+    text = _column("word", word).replace("(", "-LRB-").replace(")", "-RRB-")
+    if restore_word(text) != word:
+        raise WriteError(f"the word {word!r} would be read back as {restore_word(text)!r}.\n  Replace it.")
+    return text
 
-    def _chunk_tags(self, chunk_rows: list[int], label: list[int], parent: list[int]) -> Iterator[str]:
-        before, kind_before = 0, ""
-        for row in chunk_rows:
-            if row == 0:
-                kind = ""
-                yield OUTSIDE
-            elif parent[row] != 0:
-                raise WriteError(_SHAPE)
-            elif row == before:
-                kind = kind_before
-                yield f"I-{kind}"
-            else:
-                name = self._label(label[row])
-                kind = name.removeprefix("I-")
-                if not kind or kind.startswith(("B-", "I-")) or (name != kind and kind == kind_before):
-                    raise WriteError(
-                        f"the chunk {name!r} cannot be told from its neighbour or from a chunk tag in CoNLL-2000 columns."
-                    )
-                yield name if name != kind else f"B-{kind}"
-            before, kind_before = row, kind
 
-    def _word(self, number: int) -> str:
-        """The word with brackets as ``-LRB-`` and ``-RRB-``, as CoNLL-2000 has them in words, but not in tags."""
-        if number not in self.words:
-            word = self.bank.vocabulary[number]
-            text = _column("word", word).replace("(", "-LRB-").replace(")", "-RRB-")
-            if restore_word(text) != word:
-                raise WriteError(f"the word {word!r} would be read back as {restore_word(text)!r}.\n  Replace it.")
-            self.words[number] = text
-        return self.words[number]
-
-    def _label(self, number: int) -> str:
-        if number not in self.labels:
-            label = self.bank.labels[number]
-            text = _BRACKETS.get(label, label)
-            if canonical_label(text) != label:
-                raise WriteError(
-                    f"the label {label!r} would be read back as {canonical_label(text)!r}.\n  Give the node another label."
-                )
-            self.labels[number] = _column("label", text)
-        return self.labels[number]
+@lru_cache(maxsize=1 << 14)
+def _label(label: str) -> str:
+    text = _BRACKETS.get(label, label)
+    if canonical_label(text) != label:
+        raise WriteError(f"the label {label!r} would be read back as {canonical_label(text)!r}.\n  Give the node another label.")
+    return _column("label", text)
 
 
 def _column(kind: str, name: str) -> str:

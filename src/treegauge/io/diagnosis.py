@@ -14,7 +14,7 @@ import numpy as np
 
 from treegauge.errors import BracketError, EncodingError, InputError
 from treegauge.io.bracketed_columns import find_events, is_nested_at_margin
-from treegauge.io.sources import ReadOptions, TextPosition, is_comment
+from treegauge.io.sources import IN_STRINGS, ReadOptions, TextPosition, is_comment
 
 # No group is repeated: the memory of a match would grow with the number of brackets in a row.
 _TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"
@@ -128,7 +128,7 @@ class Scanner:
     def end(self) -> Iterator[InputError]:
         """End the text, and yield the error of a tree that is still open, if any."""
         if self.depth:
-            yield self._never_closed(f"; the text ends on line {max(self.place.line - 1, 1)}")
+            yield self._never_closed("" if self.path == IN_STRINGS else f"; the text ends on line {max(self.place.line - 1, 1)}")
         self.abandon()
 
     def abandon(self) -> None:

@@ -50,17 +50,16 @@ def place_words_in_block(block: Treebank, options: ReadOptions, text: _KeptText 
     known = block.problems()
     for index, tree in enumerate(block):
         try:
-            trees.append(tree if index in known and not known[index].repairs else place_words(tree))
-            good.append(index)
+            placed = tree if index in known and not known[index].repairs else place_words(tree)
         except FormatError as found:
             error = _at(block, index, found, text)
             if options.on_error == "stop":
                 yield error
                 continue
-            kept = str(tree).encode() if options.keeps_text else b""
-            problems[len(good)] = Problem(error.place, error.problem, error.advice, text=kept)
-            trees.append(Tree(""))
-            good.append(index)
+            problems[len(good)] = Problem(error.place, error.problem, error.advice, text=str(tree).encode())
+            placed = Tree("")
+        trees.append(placed)
+        good.append(index)
     if trees:
         origins = pick_origins(block.origins, np.array(good, dtype=np.int64))
         yield replace(Treebank.from_trees(trees), origins=tuple(_with_problems(origins, problems)))
@@ -76,20 +75,11 @@ class _KeptText(Text):
     """A text that keeps the chunks of the present block, so that an error can show its line."""
 
     def __init__(self, text: Text) -> None:
-        self.source, self.name, self.suffix = text.source, text.name, text.suffix
-        self.on_left_out, self.encoding = text.on_left_out, text.encoding
+        self.__dict__.update(text.__dict__)
         self._text = text
         self._kept: list[bytes] = []
         self._lines: list[bytes] | None = None  # the lines of the chunks kept, once they were asked for
         self._line = 1  # the number of the first of them
-
-    @property
-    def head(self) -> bytes:
-        return self._text.head
-
-    @property
-    def is_whole(self) -> bool:
-        return self._text.is_whole
 
     def original(self, text: bytes) -> bytes:
         return self._text.original(text)

@@ -1,8 +1,9 @@
 """The encoding of a text told from its bytes.
 
-UTF-16 is told by its byte order mark or its zero bytes, UTF-8 by being valid. A text is taken for Windows-1252, of which Latin-1 is
-a part, if the letters are those of one language of Western Europe, and no sign such as ``³`` or ``¼``, which stand for letters in
-other encodings, is inside a word; a short text in another encoding may look so, too. Anything else must be named.
+UTF-16 is told by its byte order mark or its zero bytes, UTF-32 by its mark, UTF-8 by being valid. A text is taken for Windows-1252,
+of which Latin-1 is a part, if the letters are those of one language of Western Europe, and no sign such as ``³`` or ``¼``, which
+stand for letters in other encodings, is inside a word; a short text in another encoding may look so, too. Anything else must be
+named.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ _INSIDE_WORDS = re.compile("(?<=[^\\W\\d_])[^\\x00-\\x7f\\w’·\\xad–—](?=[
 
 
 def utf16(beginning: bytes) -> str:
-    """The name of the kind of UTF-16 that a text is in; empty if it is not UTF-16.
+    """The name of the kind of UTF-16, or of UTF-32, that a text is in; empty if it is neither.
 
     >>> utf16("(S (N a))".encode("utf-16")), utf16("(S (N a))".encode("utf-16-be")), utf16(b"(S (N a))")
     ('utf-16', 'utf-16-be', '')
     """
+    if beginning.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     even, odd = beginning[:4096:2], beginning[1:4096:2]

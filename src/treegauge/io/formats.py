@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from treegauge.errors import InputError, UnknownName
+from treegauge.errors import InputError, check_name
 from treegauge.io.sources import ReadOptions, Text, is_comment
 from treegauge.tables import concise
 from treegauge.trees.treebank import Treebank
@@ -53,6 +53,8 @@ _BRACKETED = (".mrg", ".ptb", ".psd", ".prd", ".fid", ".tbf", ".parse", ".bracke
 _BY_LINE = _later("bracketed.read_bracketed"), _later("writing.one_line_text")
 _PLACES = "brackets whose words carry their places, (VP 0=Wen 2=kennt)"
 _SINICA = "lines of the Sinica Treebank, #1:1.[0] S(agent:NP(...)|...)# (reading only)"
+_JSON = "JSON lines, or an array of objects, with a tree in a field (reading only)"
+_BARE = "brackets without labels, ((the cat) sat), a sentence per line; each bracket becomes an X (reading only)"
 _VERSION_4 = "NEGRA export format, written as version 4 (with lemmas)"
 _TABLE = (
     Format("bracketed", "Penn Treebank brackets; written one tree per line", _BRACKETED, *_BY_LINE),
@@ -64,9 +66,8 @@ _TABLE = (
     Format("alpino", "Alpino XML", (".alpino",), *_both("alpino"), True),
     Format("conll2000", "columns word, tag, chunk of CoNLL-2000", (".conll", ".conll2000", ".iob"), *_both("conll2000")),
     Format("sinica", _SINICA, (), _later("sinica.read_sinica")),
-    Format(
-        "jsonl", "JSON lines with a tree in a field (reading only)", (".jsonl", ".ndjson"), _later("json_lines.read_json_lines")
-    ),
+    Format("brackets", _BARE, (), _later("json_lines.read_brackets")),
+    Format("jsonl", _JSON, (".jsonl", ".ndjson"), _later("json_lines.read_json_lines")),
 )
 
 FORMATS: dict[str, Format] = {known.name: known for known in _TABLE}
@@ -81,14 +82,13 @@ BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
 PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 _LONGEST_LOOK = 1 << 14
 _SINICA_LINE = re.compile(rb"#\S*\[\d+\]\s")
-_JSON_LINE = re.compile(rb'\{\s*"')
+_JSON_LINE = re.compile(rb'\{\s*"|\[\s*\{|\[$')
 _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
 
 
-def format_named(name: str, valid: Iterable[str]) -> Format:
+def format_named(name: str, valid: Collection[str]) -> Format:
     """The format of that name, which must be one of the valid ones."""
-    if name not in valid:
-        raise UnknownName("format", name, valid)
+    check_name("format", name, valid)
     return FORMATS[name]
 
 
@@ -100,11 +100,14 @@ def format_of_suffix(suffix: str) -> Format | None:
 def detect_format(text: Text, options: ReadOptions) -> Format:
     """The format that the options name, else that of the suffix, else the one that the beginning of the text looks like.
 
-    Bracketed text that has the signs of a treebank's style, but is not to be read in any, gets a note that names the style.
+    Bracketed text that has the signs of a treebank's style, but is not to be read in any, gets a note that names the style. A note
+    on missing labels is left to scoring where broken trees are read, too: a metric may compare brackets alone.
     """
     found = _format_of(text, options)
     if found.name == "bracketed" and not options.treebank and (sign := style_by_signs(text.head)) is not None:
         text.source.note(f'{sign.what}: read it with treebank="{sign.treebank}"')
+    if found.name == "brackets" and options.format == "auto" and options.on_error == "stop":
+        text.source.note("brackets without labels: each gets the label X, so compare brackets alone (metric induction)")
     return found
 
 
@@ -114,9 +117,9 @@ def _format_of(text: Text, options: ReadOptions) -> Format:
     if options.format != "auto":
         return format_named(options.format, READABLE)
     if text.suffix != ".xml" and (known := format_of_suffix(text.suffix)) is not None:
-        # Where all words are numbered, a file with the suffix of bracketed text is discbracket.
+        # Where all words are numbered, or no bracket has a label, a file with the suffix of bracketed text is something else.
         found = _looks_like(text.head, options) if known.name == "bracketed" else ""
-        return FORMATS["discbracket"] if found == "discbracket" else known
+        return FORMATS[found] if found in ("discbracket", "brackets") else known
     return FORMATS[_looks_like(text.head, options)] if text.suffix != ".xml" else FORMATS[_kind_of_xml(text.head)]
 
 
@@ -133,7 +136,33 @@ def _looks_like(head: bytes, options: ReadOptions) -> str:
         return "jsonl"
     if _CHUNK_LINE.fullmatch(line):
         return "conll2000"
-    return "discbracket" if line.startswith(b"(") and _has_places(head, options) else "bracketed"
+    if not line.startswith(b"("):
+        return "bracketed"
+    return "discbracket" if _has_places(head, options) else "brackets" if lacks_labels(head) else "bracketed"
+
+
+def lacks_labels(head: bytes) -> bool:
+    """Whether brackets have no labels: on a quarter of the lines one inside the first begins with a bracket and has a word.
+
+    >>> lacks_labels(b"(((the old) cat) sat)\\n((a b) (c d))"), lacks_labels(b"( (S (NP the (N cat)) (VP sat)) .)")
+    (True, False)
+    """
+    if not re.search(rb"\)\s*[^\s()]", head[:_LOOKED_AT]):
+        return False
+    lines = [line.strip()[1:] for line in head[:_LOOKED_AT].split(b"\n") if line.strip()]
+    return 4 * sum(map(_has_bare_word, lines)) >= len(lines)
+
+
+def _has_bare_word(line: bytes) -> bool:
+    """Whether a line has a word in a bracket that begins with a bracket; brackets are replaced from inside.
+
+    A blank between the two brackets stands for an empty label, unless there are blanks before closing brackets, too.
+    """
+    while not re.search(rb"\(\0[^()]*[^\s()\0]|\(\s+\0[^()]*[^\s()\0]\s+\)", line):
+        line, changed = re.subn(rb"\([^()]*\)", b"\0", line)
+        if not changed:
+            return False
+    return True
 
 
 def _kind_of_xml(head: bytes) -> str:

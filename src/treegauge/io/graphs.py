@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -114,8 +115,7 @@ def treebanks_of(graphs: Iterable[Graph | InputError], text: Text, options: Read
             if options.on_error == "stop":
                 yield error
                 continue
-            kept = text.original(graph.source) if options.keeps_text else b""
-            problems[len(lines)] = Problem(error.place, error.problem, error.advice, text=kept)
+            problems[len(lines)] = Problem(error.place, error.problem, error.advice, text=text.original(graph.source))
             trees.add(Tree(""))
         lines.append(graph.line)
         names.append(graph.name)
@@ -141,11 +141,8 @@ def _add_tree(trees: ColumnBuilder, graph: Graph, path: str, options: ReadOption
     if options.attach_punctuation:
         graph = _with_punctuation_attached(graph)
     features = _secondary_features(graph, order) if graph.secondary else {}
-    below = None if features else _continuous_parts(graph, order)
-    if below is None:
-        trees.add(_tree(graph, order, features, path))
-    else:
-        trees.add_rows(_rows(graph, below))
+    continuous = None if features else _continuous_tree(graph, order)
+    trees.add(_tree(graph, order, features, path) if continuous is None else continuous)
 
 
 def _tree(graph: Graph, order: list[str], features: Mapping[str | int, str], path: str) -> Tree:
@@ -168,56 +165,30 @@ def _tree(graph: Graph, order: list[str], features: Mapping[str | int, str], pat
         raise FormatError(f"sentence {graph.name}: {error.problem}", path=path, line=graph.line) from None
 
 
-_SpanOfNode = tuple[int, int, str | None]
-"""The words of a node or tag, ``start:end``, and the node's name; a tag has none."""
+_Part = tuple[int, int, Tree]
+"""A node or tag, after its words ``start:end``."""
 
 
-def _continuous_parts(graph: Graph, order: list[str]) -> dict[str, list[_SpanOfNode]] | None:
-    """The parts directly below each node, in order, if no node has a gap, as in most graphs; None for any other graph."""
-    below: dict[str, list[_SpanOfNode]] = {name: [] for name in (*order, ROOT)}
+def _continuous_tree(graph: Graph, order: list[str]) -> Tree | None:
+    """The tree of a graph in which no node has a gap, as in most graphs; None for any other graph."""
+    below: dict[str, list[_Part]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
-        below[word.parent].append((position, position + 1, None))
+        below[word.parent].append((position, position + 1, Tree(word.label, [word.word])))
     for name in order:
-        parts = below[name]
+        parts, node = below[name], graph.nodes[name]
         if not _follow_each_other(parts):
             return None
-        below[graph.nodes[name].parent].append((parts[0][0], parts[-1][1], name))
-    return below if _follow_each_other(below[ROOT]) else None
-
-
-def _follow_each_other(parts: list[_SpanOfNode]) -> bool:
-    """Whether parts, which are put in order, follow one another; none do not."""
-    if len(parts) > 1:
-        parts.sort(key=_START)
-        end = parts[0][0]
-        for part in parts:
-            if part[0] != end:
-                return False
-            end = part[1]
-    return bool(parts)
-
-
-_START = itemgetter(0)
-
-
-def _rows(graph: Graph, below: Mapping[str, list[_SpanOfNode]]) -> Iterator[tuple[str, int, int, int, str | None]]:
-    """The nodes of a tree in pre-order: label, start, end, the parent's row, and a tag's word."""
+        below[node.parent].append((parts[0][0], parts[-1][1], Tree(node.label, [part for *_, part in parts])))
     tops = below[ROOT]
-    stack = [(*part, -1) for part in tops]
-    row = 0
-    if graph.has_root or len(tops) != 1:
-        yield ROOT_LABEL, 0, len(graph.words), -1, None
-        row = 1
-        stack = [(*part, 0) for part in reversed(tops)]
-    while stack:
-        start, end, name, parent = stack.pop()
-        if name is not None:
-            yield graph.nodes[name].label, start, end, parent, None
-            stack += [(*part, row) for part in reversed(below[name])]
-        else:
-            word = graph.words[start]
-            yield word.label, start, end, parent, word.word
-        row += 1
+    if not _follow_each_other(tops):
+        return None
+    return Tree(ROOT_LABEL, [part for *_, part in tops]) if graph.has_root or len(tops) != 1 else tops[0][2]
+
+
+def _follow_each_other(parts: list[_Part]) -> bool:
+    """Whether parts, which are put in order, follow one another; none do not."""
+    parts.sort(key=itemgetter(0))
+    return bool(parts) and all(one[1] == other[0] for one, other in pairwise(parts))
 
 
 def _bottom_up(graph: Graph, path: str) -> list[str]:
@@ -227,8 +198,6 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         if item.parent not in below:
             kind = "word" if isinstance(item, Word) else "node"
             raise _fault(f"a {kind} has the parent {item.parent[:60]}, which does not exist", graph, item, path, item.parent)
-    if not graph.secondary and _is_bottom_up(graph.nodes):
-        return list(graph.nodes)
     for name, node in graph.nodes.items():
         below[node.parent].append(name)
     top_down: list[str] = []
@@ -244,16 +213,6 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         raise _fault(f"node {name} is not below the root: its ancestors form a cycle", graph, node, path, node.parent)
     top_down.reverse()
     return top_down
-
-
-def _is_bottom_up(nodes: Mapping[str, GraphNode]) -> bool:
-    """Whether each node stands before its parent, as it usually does in a file."""
-    before: set[str] = set()
-    for name, node in nodes.items():
-        before.add(name)
-        if node.parent in before:
-            return False
-    return True
 
 
 def _secondary_features(graph: Graph, bottom_up: list[str]) -> dict[str | int, str]:

@@ -1,14 +1,16 @@
-"""JSON lines: one object per sentence, with the bracketed or discbracket tree in one of its fields."""
+"""Formats with a sentence on each line: JSON lines, with the tree in a field of an object, and brackets without labels."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 from treegauge.errors import FormatError, InputError
 from treegauge.io.bracketed import text_errors, treebank_of_texts
 from treegauge.io.discbracket import first_carries_places, place_words_in_block
+from treegauge.io.formats import lacks_labels
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Problem, Treebank
 
@@ -22,6 +24,16 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
     If none of the first lines has it, that is an error in any case.
     """
     field = options.field or DEFAULT_FIELD
+    return _read_lines(text, options, lambda line, number: _text_of(line, field, text.name, number))
+
+
+def read_brackets(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """The trees of a file of brackets without labels, ``((the cat) sat)``: each bracket gets the label X."""
+    return _read_lines(text, replace(options, format="brackets"), lambda line, number: line.decode("utf-8", "replace"))
+
+
+def _read_lines(text: Text, options: ReadOptions, text_of: Callable[[bytes, int], str]) -> Iterator[Treebank | InputError]:
+    """The trees in the texts that a function finds in the lines, each with its number."""
     texts: list[str] = []
     problems: dict[int, Problem] = {}
     errors: dict[int, InputError] = {}
@@ -31,28 +43,29 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 
     def trees() -> Iterator[Treebank | InputError]:
         nonlocal has_places
+        is_bare = options.format == "brackets" or lacks_labels("\n".join(texts).encode("utf-8", "replace"))
+        given = replace(options, format="brackets") if is_bare else options
         try:
-            bank = treebank_of_texts(texts, text.name, options, problems, first)
+            bank = treebank_of_texts(texts, text.name, given, problems, first)
         except InputError:
-            errors.update(text_errors(texts, text.name, options, first))
-            bank = treebank_of_texts(["" if n in errors else each for n, each in enumerate(texts)], text.name, options, line=first)
+            errors.update(text_errors(texts, text.name, given, first))
+            bank = treebank_of_texts(["" if n in errors else each for n, each in enumerate(texts)], text.name, given, line=first)
         yield from (errors[number] for number in sorted(errors))
         bank = bank.take([number for number in range(len(texts)) if number not in errors]) if errors else bank
         has_places = first_carries_places(bank) if has_places is None else has_places
         yield from place_words_in_block(bank, options) if has_places else (bank,)
 
-    for number, line in enumerate(text.lines(), start=1):
+    for number, line in enumerate(_lines(text), start=1):
         try:
-            texts.append(_text_of(line, field, text.name, number))
+            texts.append(text_of(line, number))
             has_field = has_field or bool(line.strip())
         except FormatError as error:
             if without is None or (error.advice and not without.advice):  # advice: there are other fields
                 without = error
-            kept = text.original(line) if options.keeps_text else b""
             if options.on_error == "stop":
                 errors[len(texts)] = error
             else:
-                problems[len(texts)] = Problem(error.place, error.problem, error.advice, text=kept)
+                problems[len(texts)] = Problem(error.place, error.problem, error.advice, text=text.original(line))
             texts.append("")
         if len(texts) == _BLOCK_LINES:
             if without is not None and not has_field:
@@ -69,13 +82,7 @@ def _text_of(line: bytes, field: str, path: str, number: int) -> str:
     """The text of the tree in the field of a line; empty for a blank line and for null."""
     if not line.strip():
         return ""
-    try:
-        record: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"not JSON: {error}", path=path, line=number) from None
-    if not isinstance(record, dict):
-        raise FormatError("not a JSON object", path=path, line=number)
-    fields = cast("dict[str, Any]", record)
+    fields = json_object(line, path, number)
     value, problem = None, ""
     try:
         value = _value(fields, field)
@@ -91,6 +98,28 @@ def _text_of(line: bytes, field: str, path: str, number: int) -> str:
     if any("\ud800" <= character <= "\udfff" for character in value or ""):
         raise FormatError(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
     return value or ""
+
+
+def json_object(line: str | bytes, path: str, number: int) -> dict[str, Any]:
+    """The JSON object on a line."""
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"not JSON: {error}", path=path, line=number) from None
+    if not isinstance(record, dict):
+        raise FormatError("not a JSON object", path=path, line=number)
+    return cast("dict[str, Any]", record)
+
+
+def _lines(text: Text) -> Iterable[bytes]:
+    """The lines of a text; of an array of objects, a line for each of them."""
+    if not text.head.lstrip().startswith(b"[") or not text.head.lstrip()[1:].lstrip().startswith(b"{"):
+        return text.lines()
+    whole = b"\n".join(text.lines())
+    try:
+        return [json.dumps(item).encode() for item in json.loads(whole)]
+    except (ValueError, RecursionError):
+        return whole.split(b"\n")
 
 
 def _value(record: Any, field: str) -> Any:

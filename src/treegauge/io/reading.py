@@ -12,8 +12,8 @@ import numpy as np
 from treegauge.errors import InputError, TreegaugeError, TreegaugeWarning, UsageError, checked, warn
 from treegauge.io.bracketed import bracketed_parts, small_files_part, text_errors, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
-from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
-from treegauge.io.sources import LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources
+from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format, lacks_labels
+from treegauge.io.sources import IN_STRINGS, LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources
 from treegauge.presets.treebanks import TreebankStyle
 from treegauge.trees.notation import from_nltk, from_other, is_nltk_tree, is_other_tree
 from treegauge.trees.tree import Tree
@@ -28,7 +28,11 @@ _GROUP_BYTES = 1 << 20
 def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]) -> Treebank:
     """All trees of a file, directory or glob as one treebank; or of any other value that :func:`as_treebank` takes.
 
-    The fields of :class:`ReadOptions` are keywords, too: ``read("wsj.mrg", encoding="latin-1")``.
+    The fields of :class:`ReadOptions` are keywords, too: ``read("wsj.mrg", encoding="latin-1")``. ``on_error`` says what to do with
+    a tree that cannot be read, as ``--on-error`` of every command: ``stop`` raises an error (the default), ``parse-fails`` makes it
+    a sentence without a parse, ``repair`` mends it where possible: code fences, numbering, prose, square brackets, and closing
+    brackets that are missing or too many. A broken tree ends where the next one begins, or a comment of its treebank.
+    ``problems()`` of the treebank lists the broken trees, with their text if they were not repaired.
     """
     options = replace(options, **reading)
     bank = read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)
@@ -39,26 +43,23 @@ def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[R
     return bank
 
 
-def _sources(path: Path | Source) -> list[Source]:
-    return [path] if isinstance(path, Source) else find_sources(path)
-
-
 @checked(ReadOptions)
 def stream(path: Path | Source, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]) -> Iterator[Treebank]:
     """The trees of a file, directory or glob, block by block, in constant memory; options as of :func:`read`."""
     options = replace(options, **reading)
-    for source in _sources(path):
+    for source in [path] if isinstance(path, Source) else find_sources(path):
         text = Text(source, options)
-        yield from _blocks_or_error(detect_format(text, options), text, options)
+        yield from _without_errors(_items(detect_format(text, options), text, options))
 
 
-def check(source: Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank | InputError]:
-    """All readable trees of one source, a block at a time, and all its errors, roughly in the order of the text."""
-    try:
-        text = Text(source, options)
-        yield from _items(detect_format(text, options), text, options)
-    except InputError as error:
-        yield error
+def check(path: Path | Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank | InputError]:
+    """All readable trees of a file, a block at a time, and all its errors, roughly in the order of the text."""
+    for source in [path] if isinstance(path, Source) else find_sources(path):
+        try:
+            text = Text(source, options)
+            yield from _items(detect_format(text, options), text, options)
+        except InputError as error:
+            yield error
 
 
 def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
@@ -69,7 +70,7 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
     """
     if isinstance(value, Treebank | Tree):
         return not value.is_continuous
-    if isinstance(value, os.PathLike) or (isinstance(value, str) and not _is_bracketed(value)):
+    if isinstance(value, os.PathLike) or (isinstance(value, str) and not is_text(value)):
         sources = find_sources(cast("Path", value))
         return any(source.name != "-" and _source_holds_gaps(source, options) for source in sources)
     if isinstance(value, list | tuple):
@@ -96,18 +97,18 @@ def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
     found = detect_format(text, options)
     if found.name not in FORMATS_WITH_GAPS:
         return False
-    return any(not block.is_continuous for block in _blocks_or_error(found, text, options))
+    return any(not block.is_continuous for block in _without_errors(_items(found, text, options)))
 
 
 @checked(ReadOptions)
 def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]) -> Treebank:
     """A Treebank made of any value that holds trees.
 
-    The value is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree, an ``nltk.Tree`` or a
-    tree of another library; or an iterable of such trees, of strings (each the bracketed text of one sentence, blank for an empty
-    parse) or of path objects. Trees of other libraries have ``label`` and ``children``, as stanza's, or are bracketed text as
-    ``str``. Options are those of :func:`read`. Unless ``on_error`` is ``stop``, None or a string that is not a tree becomes a
-    sentence without a parse.
+    The value is a Treebank; a path; a string of bracketed text (its first character is a bracket); a string with an opening bracket
+    or several lines, which is one sentence; a Tree, an ``nltk.Tree`` or a tree of another library; or an iterable of such trees, of
+    strings (each the bracketed text of one sentence, blank for an empty parse) or of path objects. Trees of other libraries have
+    ``label`` and ``children``, as stanza's, or are bracketed text as ``str``. Options are those of :func:`read`. Unless
+    ``on_error`` is ``stop``, None (NaN, NA) or a string that is not a tree becomes a sentence without a parse.
 
     >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
     (<Treebank of 2 trees, 1 token, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
@@ -116,10 +117,15 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: 
         return value
     options = replace(options, **reading) if reading else options
     if isinstance(value, str) and _is_bracketed(value):
-        bank = read_sources([Source("<string>", _utf8(value))], _string_options(options))
+        data = _utf8(value)
+        bank = read_sources([Source("<string>", data)], _string_options(options, data))
         return _styled(_place_numbered_words(bank, options), options)
+    if isinstance(value, str) and is_text(value):
+        return as_treebank([value], options)
     if isinstance(value, str | os.PathLike):
         return read_sources(find_sources(cast("Path", value)), options)
+    if hasattr(value, "columns"):
+        raise UsageError(f"expected trees, not a {type(value).__name__}; give a column: df['answer']")
     if _is_tree(value):
         return _styled(Treebank.from_trees([_as_tree(value)]), options)
     if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
@@ -158,16 +164,20 @@ def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
         return Treebank.from_trees(_as_tree(item, f"item {number} of the list") for number, item in enumerate(items, start=1))
     read = [_tree_and_problem(item, f"tree {number}", options) for number, item in enumerate(items, start=1)]
     problems = {number: problem for number, (_, problem) in enumerate(read) if problem is not None}
+    wrong = [number for number in problems if not isinstance(items[number], str)]
+    if wrong and not any(isinstance(item, str) or tree.width for item, (tree, _) in zip(items, read, strict=True)):
+        raise _wrong_type(items[wrong[0]], f"item {wrong[0] + 1} of the list")  # one wrong item among trees is a bad answer
     bank = Treebank.from_trees(tree for tree, _ in read)
     return replace(bank, origins=(Origin("", np.zeros(len(bank), np.int64), None, problems),))
 
 
 def _from_texts(texts: list[str], options: ReadOptions) -> Treebank:
-    named = [text for text in texts if text.strip()]
-    if any(not _is_bracketed(text) for text in named) and all(os.path.exists(text) for text in named):
-        raise _not_bracketed(texts)
+    other = next(((number, text) for number, text in enumerate(texts, 1) if text.strip() and not _is_bracketed(text)), None)
+    if other and all(os.path.exists(text) for text in texts if text.strip()):
+        raise _not_bracketed(other[1], f"string {other[0]}")
     try:
-        return _place_numbered_words(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
+        given = _string_options(options, "\n".join(texts).encode("utf-8", "replace"))
+        return _place_numbered_words(treebank_of_texts(texts, IN_STRINGS, given), options)
     except (InputError, UnicodeEncodeError):
         if options.on_error == "stop":
             _raise_first_problem(texts, options)
@@ -178,18 +188,24 @@ def _is_bracketed(text: str) -> bool:
     return text.lstrip().startswith("(")
 
 
-def _not_bracketed(texts: list[str]) -> UsageError:
-    number, text = next((number, text) for number, text in enumerate(texts, 1) if text.strip() and not _is_bracketed(text))
-    return UsageError(f"string {number} is not bracketed text: {text[:60]!r}\n  A list of files is given as pathlib.Path objects.")
+def is_text(value: str) -> bool:
+    """Whether a string is not a path: it begins with a bracket, or has one or several lines and is not the name of a file."""
+    return _is_bracketed(value) or (("(" in value or "\n" in value.strip()) and not os.path.exists(value))
+
+
+def _not_bracketed(text: str, place: str) -> UsageError:
+    is_file = os.path.exists(text)
+    advice = "A list of files is given as pathlib.Path objects." if is_file else 'on_error="repair" reads trees inside prose.'
+    return UsageError(f"{place} is not bracketed text: {text[:60]!r}\n  {advice}")
 
 
 def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
     """Raise the problem of the first string that is not a tree; reading the whole list reports them in the order of its checks."""
     for number, text in enumerate(texts, start=1):
         if text.strip() and not _is_bracketed(text):
-            raise _not_bracketed(texts)
+            raise _not_bracketed(text, f"string {number}")
         _utf8(text, f"string {number}")
-        for _, error in text_errors([text], "<strings>", _string_options(options), number):
+        for _, error in text_errors([text], IN_STRINGS, _string_options(options), number):
             raise error from None
 
 
@@ -199,33 +215,27 @@ def _place_numbered_words(bank: Treebank, options: ReadOptions) -> Treebank:
 
     if options.format != "auto" or not first_carries_places(bank):
         return bank
-    placed = bank
-    for item in place_words_in_block(bank, options):
-        if isinstance(item, InputError):
-            raise item
-        placed = item
-    return placed
+    return next(_without_errors(place_words_in_block(bank, options)), bank)
 
 
 def _tree_and_problem(value: Any, place: str, options: ReadOptions) -> tuple[Tree, Problem | None]:
     """The tree that a value holds, or an empty one, and the problem with the value, if any."""
-    if value is None:
+    if value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType":  # as pandas has them
         return Tree(""), None
-    if not isinstance(value, str) and not _is_tree(value):
-        raise _wrong_type(value, place.replace("tree", "item") + " of the list")
     try:
         if isinstance(value, str):
             bank = _from_texts([value], options)
             problem = bank.problems().get(0)
             return bank[0], None if problem is None else problem._replace(place=place)
-        return _as_tree(value), None
+        return _as_tree(value, place), None
     except TreegaugeError as error:
-        return Tree(""), Problem(place, str(error).splitlines()[0])
+        return Tree(""), Problem(place, str(error).splitlines()[0].removeprefix(f"{place}: "))
 
 
-def _string_options(options: ReadOptions) -> ReadOptions:
-    """Options for an in-memory string."""
-    return replace(options, format="bracketed", encoding="utf-8")
+def _string_options(options: ReadOptions, text: bytes = b"") -> ReadOptions:
+    """Options for a text in memory: brackets, with or without labels."""
+    is_bare = options.format == "brackets" or (options.format == "auto" and lacks_labels(text))
+    return replace(options, format="brackets" if is_bare else "bracketed", encoding="utf-8")
 
 
 def _utf8(text: str, name: str = "the string") -> bytes:
@@ -242,6 +252,8 @@ def _as_tree(value: Any, place: str = "item 1 of the list") -> Tree:
         return from_nltk(value)
     if is_other_tree(value):
         return from_other(value)
+    if isinstance(value, str) and value.strip() and not _is_bracketed(value):
+        raise _not_bracketed(value, place)
     if isinstance(value, str) or _is_tree(value):
         try:
             return Tree.parse(str(value))
@@ -271,7 +283,7 @@ def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
             done.append(join_parts(parts, names))
             names = Names()
         for text, found in together:
-            done.extend(_blocks_or_error(found, text, options))
+            done.extend(_without_errors(_items(found, text, options)))
     if parts or not done:
         done.append(join_parts(parts, names))
     return Treebank.concatenate(done)
@@ -306,9 +318,9 @@ def _bracketed_parts(texts: list[Text], options: ReadOptions, names: Names) -> I
             yield from bracketed_parts(text, options, names)
 
 
-def _blocks_or_error(known: Format, text: Text, options: ReadOptions) -> Iterator[Treebank]:
+def _without_errors(items: Iterable[Treebank | InputError]) -> Iterator[Treebank]:
     """The blocks of a text; its first error is raised."""
-    for item in _items(known, text, options):
+    for item in items:
         if isinstance(item, InputError):
             raise item
         yield item

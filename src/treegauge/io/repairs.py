@@ -1,7 +1,10 @@
 """Bracketed text with broken trees made readable: each broken tree becomes an empty parse, or is repaired.
 
-A broken tree ends before the next line that begins with an opening bracket (with ``lines``: at the end of its line), and stays one
-sentence. Text outside brackets on lines of its own is a sentence, too: a parser printed it instead of a tree.
+A broken tree ends before the next line that begins with an opening bracket, or with a comment of its treebank (with ``lines``: at
+the end of its line), and stays one sentence. Text outside brackets on lines of its own is a sentence, too: a parser printed it
+instead of a tree. But where trees are fenced, numbered or introduced, as in the output of a language model, such text belongs to
+the tree before it. Of several trees in one answer the largest is taken, the first of equals; trees over different words with
+nothing between them are parts of one sentence, and stay together, unless one is a remark, ``(Note: this is hard)``.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.errors import BracketError
 from treegauge.io.bracketed_columns import escape_everywhere, find_events, read_escapes
 from treegauge.io.diagnosis import OUTSIDE, bad_bytes, first_error
 from treegauge.io.sources import ReadOptions, TextPosition, is_comment
 from treegauge.trees.treebank import Problem
 
-REPAIRS = ("code-fence", "numbering", "prose", "square-brackets", "closing-added", "closing-removed")
+REPAIRS = ("code-fence", "numbering", "prose", "several-trees", "square-brackets", "closing-added", "closing-removed")
 """The kinds of repair, named after what was removed, changed or added."""
 
 _FENCE = re.compile(rb"^[ \t]*(?:```|~~~)[^\n]*$|```", re.MULTILINE)
@@ -26,6 +30,10 @@ _NUMBERED_TREE = re.compile(_NUMBERING.pattern + rb"(?=[(\[])")
 _TREE_INSIDE = re.compile(rb"\(\s*[^\s()\[\]]*\s*\(|\[\s*[^\s()\[\]]+\s*\[|[(\[][A-Z][^\s()\[\]]*\s*$")
 _CLOSING_ONLY = re.compile(rb"[ \t]*[)\]][)\] \t\r]*")
 _SQUARE_WORD = re.compile(rb"(?<=\[)((?:-[LR][RSC]B-|[^\s()\[\]A-Za-z]+|SYM|PUNCT?|PU|PONCT)[ \t]+)([\[\]])(?=\])")
+_ANSWER = re.compile(_FENCE.pattern + rb"|^[ \t]*\[|:\s*[(\[]|^" + _NUMBERED_TREE.pattern, re.MULTILINE)
+_WORD = re.compile(rb"(?<=[\s)])[^\s()]+")
+_FLAT = re.compile(rb"\([^\s()]+(?:\s+[^\s()]+){2,}\s*\)")  # several words without tags
+_UNTAGGED = re.compile(rb"\)\s*([^\s()]+)|\([^\s()]+\s+([^\s()]+)\s*\(")
 _PARAGRAPH = re.compile(rb"\n[ \t\r]*\n(?=[ \t]*[^\s()\[\]])")
 
 
@@ -61,8 +69,14 @@ def repair(text: bytes) -> RepairedTree | None:
     if not candidates:
         return None
     best = max(candidates, key=lambda candidate: candidate.brackets)
-    before, after = plain[: best.start], plain[best.end :]
     tree, square = plain[best.start : best.end], plain[best.start : best.start + 1] == b"["
+    others = [
+        each for each in candidates if each.brackets > 1 and each.start != best.start and plain[each.start] == plain[best.start]
+    ]
+    rest = bytearray(plain)
+    for other in others:
+        rest[other.start : other.end] = b" " * (other.end - other.start)
+    before, after = bytes(rest[: best.start]), bytes(rest[best.end :])
     surplus = re.match(rb"\s*[)\]][\s)\]]*", after)
     after = after[surplus.end() :] if surplus else after
     lines, _, line = before.rpartition(b"\n")
@@ -74,11 +88,24 @@ def repair(text: bytes) -> RepairedTree | None:
         tree = hidden[best.start : best.end].replace(b"(", b"-LRB-").replace(b")", b"-RRB-").replace(b"[", b"(").replace(b"]", b")")
         tree = tree.replace(b"\x01", b"[").replace(b"\x02", b"]")
     tree = tree.rstrip() + b")" * best.missing
-    done = (plain != text, numbering, prose, square, best.missing > 0, surplus is not None)
+    done = (plain != text, numbering, prose, bool(others), square, best.missing > 0, surplus is not None)
     events = find_events(tree)
     if not len(events.words) or not events.balance():
         return None
     return RepairedTree(tree, best.start, tuple(name for name, was_done in zip(REPAIRS, done, strict=True) if was_done))
+
+
+def _holds_one_tree(text: bytes) -> bool:
+    """Whether only one of the bracketings of a text is its tree: all have the same words, or some are prose among tagged words.
+
+    >>> _holds_one_tree(b"(S (N a)) (NP (N a))"), _holds_one_tree(b"(S (N a)) (S (N b))"), _holds_one_tree(b"(S (N a)) (so it is)")
+    (True, False, True)
+    """
+    found = list(_candidates(text, b"(", b")"))
+    words = {tuple(_WORD.findall(text, each.start, each.end)) for each in found}
+    remarks = [_FLAT.search(text, each.start, each.end) for each in found if each.brackets == 1]
+    in_trees = any(_FLAT.search(text, each.start, each.end) for each in found if each.brackets > 1)
+    return len(found) > 1 and (len(words) == 1 or (any(remarks) and len(remarks) < len(found) and not in_trees))
 
 
 def _candidates(text: bytes, opening: bytes, closing: bytes) -> Iterator[_Candidate]:
@@ -177,8 +204,10 @@ def mend(
     else:
         margins = [found.end() for found in _MARGIN.finditer(text)]
         used = len(text) if is_last else margins[-1] if margins and not nested else 0
-        is_answer = options.on_error == "repair"
-        pieces = list(_answers(text[:used]) if is_answer else _trees(text[:used], [*margins, *ends], nested))
+        pieces = list(_trees(text[:used], [*margins, *ends], nested))
+        is_answer = any(piece.is_broken and _ANSWER.search(text, piece.start, piece.end + 1) for piece in pieces)
+        if options.on_error == "repair" and is_answer and not ends:
+            pieces = list(_answers(text[:used]))
     if not used:
         return ReadableText(b"", {}, 0)
     return _put_together(text[:used], pieces, path, place, options)
@@ -191,7 +220,7 @@ def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions
     for number, given in enumerate(texts):
         text = given.encode("utf-8", "replace").strip()
         line = read_escapes(text.replace(b"\n", b" ").replace(b"\r", b" "), lines=True)
-        if not _is_good(line):
+        if not _is_good(line) or (options.on_error == "repair" and _holds_one_tree(line)):
             line, problem = _mend_piece(
                 escape_everywhere(text) if b"\\(" in text else text, path, TextPosition(first + number, 0), options, b""
             )
@@ -308,17 +337,18 @@ def _put_together(text: bytes, pieces: Sequence[_TextPiece], path: str, place: T
 def _mend_piece(text: bytes, path: str, place: TextPosition, options: ReadOptions, follows: bytes) -> tuple[bytes, Problem]:
     """A readable tree in place of a broken piece of text, on as many lines, and the problem with the piece."""
     error = first_error(text + follows, path, place, options)
-    assert error is not None, "a piece of text is called broken but is not"
+    error = error or BracketError("several trees over the same words, or a remark", path=path, line=place.line, column=1)
     reason = error.problem + (_kind_of_text(text) if error.problem == OUTSIDE else "")
     newlines = text.count(b"\n")
     if (repaired := _repaired(text, options)) is not None:
         before = text[: repaired.start].count(b"\n")
         tree = b"\n" * before + repaired.tree.replace(b"\n", b" ") + b"\n" * (newlines - before)
+        untagged = _UNTAGGED.search(tree)
+        reason += f"; {(untagged[1] or untagged[2]).decode()!r} is now a word without a tag" if untagged else ""
         return tree, Problem(error.place, reason, "", repaired.repairs)
     blanks = len(text) - len(text.lstrip())
     before = text[:blanks].count(b"\n")
-    kept = text.strip() if options.keeps_text else b""
-    problem = Problem(error.place, reason, error.advice, may_repair=options.on_error != "repair", text=kept)
+    problem = Problem(error.place, reason, error.advice, may_repair=options.on_error != "repair", text=text.strip())
     return b"\n" * before + b"()" + b"\n" * (newlines - before), problem
 
 
@@ -330,10 +360,5 @@ def _kind_of_text(text: bytes) -> str:
 
 
 def _repaired(text: bytes, options: ReadOptions) -> RepairedTree | None:
-    """The tree in a piece of text, if the options ask for repairs; a treebank gets no others than closing brackets."""
-    if options.on_error not in ("repair", "close") or bad_bytes(text) is not None:
-        return None
-    repaired = repair(text)
-    if options.on_error == "close" and (repaired is None or not {"closing-added", "closing-removed"}.issuperset(repaired.repairs)):
-        return None
-    return repaired
+    """The tree in a piece of text, if the options ask for repairs."""
+    return repair(text) if options.on_error == "repair" and bad_bytes(text) is None else None

@@ -97,9 +97,8 @@ class CompiledScanner:
         ``utf8``: text that is not UTF-8 is not plain.
         """
         data = np.frombuffer(text, dtype=np.uint8)
-        most = int(np.count_nonzero(data == ord("("))) + 1
-        if 3 * most > len(text) + _FEW:  # mostly brackets without labels, not worth tables for so many names
-            return None
+        # Text with more brackets is mostly brackets without labels, and not worth tables for so many names.
+        most = (len(text) + _FEW) // 3
         nodes, tokens, trees = np.empty((4, most), np.int32), np.empty((3, most), np.int32), np.empty((3, most), np.int64)
         columns, state = (nodes, tokens, trees), self._state
         if self._waiting.shape[1] < most:

@@ -17,7 +17,7 @@ import numpy as np
 from treegauge.errors import FormatError, InputError
 from treegauge.io.diagnosis import encoding_error, error_at
 from treegauge.io.label_parts import NONE, LabelParts, join_label
-from treegauge.io.sources import ReadOptions, Text, TextPosition
+from treegauge.io.sources import LeftOut, ReadOptions, Text, TextPosition
 from treegauge.trees.tree import Tree, from_flat
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -40,12 +40,13 @@ def read_sinica(text: Text, options: ReadOptions) -> Iterator[Treebank | InputEr
                 if options.on_error == "stop":
                     yield error
                     continue
-                kept = text.original(line) if options.keeps_text else b""
-                problems[len(trees)] = Problem(error.place, error.problem, error.advice, text=kept)
+                problems[len(trees)] = Problem(error.place, error.problem, error.advice, text=text.original(line))
                 trees.append((number, str(number), Tree("")))
         origin = Origin(
             text.name, np.array([number for number, *_ in trees], np.int64), tuple(name for _, name, _ in trees), problems
         )
+        if text.on_left_out is not None and (n_marks := sum(not line.rstrip().endswith(b"#") for _, line in lines)):
+            text.on_left_out(LeftOut(marks=n_marks))
         yield replace(Treebank.from_trees(tree for *_, tree in trees), origins=(origin,))
 
 

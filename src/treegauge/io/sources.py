@@ -20,12 +20,26 @@ from fnmatch import fnmatch
 from itertools import chain
 from typing import Any, BinaryIO, Literal, NamedTuple, TypedDict, cast
 
-from treegauge.errors import EncodingError, FileNote, FormatError, InputError, UnknownName, UsageError, refusing_unreadable, warn
+from treegauge.errors import (
+    EncodingError,
+    FileNote,
+    FormatError,
+    InputError,
+    UnknownName,
+    UsageError,
+    check_name,
+    refusing_unreadable,
+    warn,
+)
 from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
 from treegauge.tables import concise
 
-ON_ERROR = ("parse-fails", "stop", "repair", "skip", "close")
+ON_ERROR = ("parse-fails", "stop", "repair")
+IN_STRINGS = "<strings>"  # a list of texts in messages
+_EARLIER = {"skip": "parse-fails", "close": "repair"}  # names of 0.2
 _BOMB_BYTES, _BOMB_RATIO = 1 << 20, 100
+_LOOKED_AT, _FEW_CONTROLS = 4096, 15
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
 
 
@@ -130,7 +144,8 @@ class TextPosition(NamedTuple):
 class LeftOut(NamedTuple):
     """The numbers of what trees leave out: secondary edges, nodes without words, lemmas and morphological features.
 
-    ``trees`` are those that hold no words but only codes and comments of their treebank.
+    ``trees`` are those that hold no words but only codes and comments of their treebank, ``marks`` such codes beside words, and
+    punctuation after a tree.
     """
 
     edges: int = 0
@@ -138,6 +153,7 @@ class LeftOut(NamedTuple):
     lemmas: int = 0
     features: int = 0
     trees: int = 0
+    marks: int = 0
 
     def plus(self, other: LeftOut) -> LeftOut:
         """Both together."""
@@ -244,7 +260,8 @@ def _open(path: str) -> BinaryIO:
         try:
             return _patient(open(path, "rb"))
         except FileNotFoundError:
-            raise InputError("no such file", path=path, advice=_similar_names(path)) from None
+            advice = "For one answer give a list: [answer]." if " " in path and not os.path.splitext(path)[1] else ""
+            raise InputError("no such file", path=path, advice=_similar_names(path) or advice) from None
         except IsADirectoryError:
             raise InputError("is a directory, not a file", path=path) from None
         except PermissionError:
@@ -371,9 +388,8 @@ class ReadOptions:
     * ``secondary``: secondary edges of export, TIGER-XML and Alpino XML (there: nodes with an index) become features of labels
       (``NP-SB##sec=SB:1##``, see :mod:`treegauge.io.secondary`); otherwise they are left out.
     * ``on_error``: what to do with a tree that cannot be read: raise an error (``stop``), make it a sentence without a parse
-      (``parse-fails``), or repair it where possible (``repair``, for what parsers and language models write). The problems are kept
-      in the treebank. For treebanks there are ``skip``, which is ``parse-fails`` and keeps the text in the problems, and ``close``,
-      which also adds or removes closing brackets where the beginning of the next tree shows how many.
+      (``parse-fails``), or repair it where possible (``repair``, see :mod:`treegauge.io.repairs`). The problems are kept in the
+      treebank. ``skip`` and ``close`` are earlier names of the last two.
     * ``field``: the field that holds the tree, in a file of JSON lines.
     """
 
@@ -390,8 +406,8 @@ class ReadOptions:
     treebank: str = ""
 
     def __post_init__(self) -> None:
-        if self.on_error not in ON_ERROR:
-            raise UnknownName("value of on_error", self.on_error, ON_ERROR)
+        object.__setattr__(self, "on_error", _EARLIER.get(self.on_error, self.on_error))
+        check_name("value of on_error", self.on_error, (*ON_ERROR, "skip"))
         if self.treebank and self.treebank not in TREEBANKS:
             raise UnknownName("treebank", self.treebank, TREEBANKS)
         if self.comment.encode("utf-8", "replace").decode() != self.comment:
@@ -414,11 +430,6 @@ class ReadOptions:
         """Whether comments stand between trees, so that one inside a tree shows that the tree should have ended."""
         return self.treebank != "" and not self.lines and self.comment == TREEBANKS[self.treebank].comment != ""
 
-    @property
-    def keeps_text(self) -> bool:
-        """Whether the text of trees that cannot be read is kept."""
-        return self.on_error in ("skip", "close")
-
     def encoding_of(self, path: str) -> str:
         """The name of the encoding that is given for a file, or ``auto``.
 
@@ -435,8 +446,8 @@ class ReadOptions:
 
     @property
     def of_gold(self) -> ReadOptions:
-        """The same options for gold trees, which must be free of errors and are not in a field of JSON lines."""
-        return replace(self, on_error="stop", field="")
+        """The same options for gold trees, which must be free of errors, and neither in a field nor without labels."""
+        return replace(self, on_error="stop", field="", format=AUTO if self.format == "brackets" else self.format)
 
 
 CHUNK_BYTES = 5 << 17
@@ -574,6 +585,9 @@ def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
             if suffix := magic_suffix(chunk):
                 advice = f"Files are decompressed by their suffix: let the name end in {suffix}, or decompress the file."
                 raise EncodingError(f"this is compressed ({suffix}), not text", path=name, advice=advice)
+            beginning = chunk[:_LOOKED_AT]
+            if b"\0" in beginning and len(_CONTROLS.findall(beginning)) > max(_FEW_CONTROLS, len(beginning) // 50):
+                raise EncodingError("this is not text", path=name, advice='Name its encoding if it is, as in encoding="utf-16-le".')
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
         yield chunk
 

@@ -103,6 +103,7 @@ class StyledTrees:
     def __init__(self, style: TreebankStyle, options: ReadOptions, on_left_out: Callable[[LeftOut], None] | None = None) -> None:
         self._style, self._options, self._on_left_out = style, options, on_left_out
         self._has_lemmas: bool | None = None
+        self._n_marks = 0  # in the present block
         self._labels, self._words = _Strings(()), _Strings(())
 
     def of(self, bank: Treebank) -> Treebank:
@@ -114,8 +115,8 @@ class StyledTrees:
         items = self._with_tagged_traces(self._with_lemmas_apart(items))
         items, n_lemmas = self._with_lemmas_in_labels(items)
         n_trees = len(bank) - len(np.unique(items.tree))
-        if self._on_left_out is not None and (n_lemmas or n_trees):
-            self._on_left_out(LeftOut(lemmas=n_lemmas, trees=n_trees))
+        if self._on_left_out is not None and (n_lemmas or n_trees or self._n_marks):
+            self._on_left_out(LeftOut(lemmas=n_lemmas, trees=n_trees, marks=self._n_marks))
         return self._treebank(items, bank)
 
     def _without_other_nodes(self, items: _Items) -> _Items:
@@ -123,6 +124,7 @@ class StyledTrees:
         events = items.events()
         numbers = [number for number, label in enumerate(self._labels) if label in self._style.not_words]
         other = events.opens[np.isin(items.name[events.opens], numbers)]
+        self._n_marks = len(other)
         if not len(other):
             return items
         closes, partner = np.flatnonzero(events.is_close), np.zeros(len(events), np.int64)

@@ -228,23 +228,23 @@ def _sentence(tree: Tree, number: int) -> Iterator[str]:
     yield f'<graph root="{names[0] if nodes else name + "_1"}"' + ("" if tree.is_continuous else ' discontinuous="true"') + ">"
     yield "<terminals>"
     further = _secondary_elements(edges, names)
-    below: dict[int, list[_ChildEdge]] = {row: [] for row in nodes}
+    below: dict[int, list[tuple[str, str]]] = {row: [] for row in nodes}  # the names and functions of children
     for place, word in enumerate(words, start=1):
         parts = _word_parts(word)
         yield _word(f"{name}_{place}", word.word, parts, further.get(word.number, ""))
         if word.parent >= 0:
-            below[word.parent].append(_ChildEdge(f"{name}_{place}", parts.function))
+            below[word.parent].append((f"{name}_{place}", parts.function))
     yield "</terminals>\n<nonterminals>"
     categories: dict[int, str] = {}
     for row, node in nodes.items():
         parts = node_parts(node.label, is_root=node.parent < 0)
         categories[row] = parts.tag
         if node.parent >= 0:
-            below[node.parent].append(_ChildEdge(names[row], parts.function))
+            below[node.parent].append((names[row], parts.function))
     for row in nodes:
         yield f'<nt id="{names[row]}" cat={attribute_text(categories[row])}>'
-        for edge in below[row]:
-            yield f'<edge label={attribute_text(edge.function)} idref="{edge.name}" />'
+        for child, function in below[row]:
+            yield f'<edge label={attribute_text(function)} idref="{child}" />'
         yield further.get(row, "") + "</nt>"
     yield "</nonterminals>\n</graph>\n</s>"
 
@@ -256,13 +256,6 @@ def _secondary_elements(edges: list[TreeEdge], names: dict[int, str]) -> dict[in
         element = f'<secedge label={attribute_text(edge.function)} idref="{names[edge.above]}" />'
         elements[edge.below] = elements.get(edge.below, "") + element
     return elements
-
-
-class _ChildEdge(NamedTuple):
-    """An edge to a child: its name, and its function."""
-
-    name: str
-    function: str
 
 
 def _word_parts(row: WordRow) -> LabelParts:

@@ -7,19 +7,22 @@ format are looked at whether or not they were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.errors import InputError
-from treegauge.io.reading import check
+from treegauge.io.reading import Path, as_treebank, check
 from treegauge.io.secondary import lost_edges
 from treegauge.io.sources import LeftOut, ReadOptions, Source
 from treegauge.presets.treebanks import TRACES
-from treegauge.tables import number_of
+from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.columns import Int64, sum_within
+from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
 
@@ -135,3 +138,38 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
     report.n_remarks += len(notes)
     report.remarks = [*notes, *report.remarks][:most]
     return report
+
+
+def count_parts(trees: Iterable[Tree] | Path, most: int = 20) -> Table:
+    """The number of trees, or of those in a file, their lengths, and the most frequent labels, tags, words and productions.
+
+    >>> print(count_parts([Tree.parse("(S (NP (N rain)) (VP (V fell)))")], most=1))
+    Statistics
+    what                   name        count
+    trees                                  1
+    words                                  2
+    mean length                         2.00
+    longest                                2
+    different labels                       3
+    label                  S               1
+    different tags                         2
+    tag                    N               1
+    different words                        2
+    word                   rain            1
+    different productions                  3
+    production             S -> NP VP      1
+    """
+    found = {kind: Counter[str]() for kind in ("label", "tag", "word", "production")}
+    lengths: list[int] = []
+    for tree in as_treebank(trees) if isinstance(trees, str | os.PathLike) else trees:
+        lengths.append(tree.width)
+        found["word"].update(tree.words)
+        found["production"].update(str(rule) for rule in tree.productions() if not rule.is_lexical)
+        for node in tree.nodes():
+            found["tag" if node.is_preterminal else "label"][node.label] += 1
+    mean = sum(lengths) / len(lengths) if lengths else float("nan")
+    numbers = {"trees": len(lengths), "words": sum(lengths), "mean length": mean, "longest": max([0, *lengths])}
+    rows: list[tuple[Cell, ...]] = [(name, "", count) for name, count in numbers.items()]
+    for kind, counts in found.items():
+        rows += [(f"different {kind}s", "", len(counts)), *((kind, name, count) for name, count in counts.most_common(most))]
+    return Table("Statistics", ("what", "name", "count"), tuple(rows))

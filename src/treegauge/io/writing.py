@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from treegauge.errors import FileNote, InputError, UsageError, WriteError, checked, refusing_unwritable
+from treegauge.errors import FileNote, InputError, UsageError, WriteError, checked, refusing_unwritable, warn
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
 from treegauge.io.sources import COMPRESSED, Source, compressed_file, find_sources, problem_with_name
@@ -130,6 +130,8 @@ def write(trees: object, path: str | os.PathLike[str], to: str = "auto") -> None
 
     ``to`` is a name of :data:`~treegauge.io.formats.WRITABLE`; ``auto`` means the format of the suffix, or else ``bracketed``.
     """
+    if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"path must be the name of a file, not {type(path).__name__}: write(trees, path)")
     write_blocks([as_treebank(trees)], path, to)
 
 
@@ -144,10 +146,15 @@ NOT_TREES = frozenset(
     {".conllu", ".conllx", ".json", ".csv", ".tsv", ".html", ".md", ".tex", ".svg", ".png", ".pdf", ".toml", ".yaml"}
 )
 """Suffixes of files that hold no trees, or trees in a format that cannot be written."""
+_PLAIN = frozenset({"", ".txt", ".text", ".tree", ".trees", ".out", ".gold", ".test", ".pred"})
+"""Suffixes of files of brackets that say nothing about the format."""
 
 
 def output_format(path: str | os.PathLike[str], name: str = "auto") -> Format:
-    """The format of that name; for ``auto`` that of the suffix, or else brackets. A suffix of other files is refused."""
+    """The format of that name; for ``auto`` that of the suffix, or else brackets, with a note if nobody would know that.
+
+    A suffix of other files is refused.
+    """
     if name != "auto":
         return format_named(name, WRITABLE)
     suffix = Source(os.fspath(path)).suffix
@@ -155,6 +162,8 @@ def output_format(path: str | os.PathLike[str], name: str = "auto") -> Format:
     if suffix in NOT_TREES or (found is not None and found.writer is None):
         known = ", ".join(" ".join([each.name, *each.suffixes]) for each in map(FORMATS.__getitem__, WRITABLE))
         raise UsageError(f'no format for trees has the suffix {suffix}: name one, as in to="bracketed"\n  There are: {known}.')
+    if found is None and suffix not in _PLAIN and not suffix[1:].isdigit():
+        warn(FileNote(os.fspath(path), f"no format has the suffix {suffix}: brackets are written, a tree per line, as in x.mrg"))
     return found or FORMATS["bracketed"]
 
 

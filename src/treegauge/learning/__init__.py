@@ -34,4 +34,4 @@ if TYPE_CHECKING:
         read_brackets as read_brackets,
     )
 else:
-    __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__, folders=["latent"])

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UsageError, checked
 from treegauge.grammar.grammar_text import read_text, write_text
+from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.archive import read_archive, refuse_other_run, refusing_damaged_model, write_archive
 from treegauge.io.reading import as_treebank
@@ -124,8 +125,8 @@ class LearningSettings:
     * ``seed``: start ``r`` draws from ``numpy.random.default_rng([seed, r])``.
     * ``iterations``: the most steps from one start; ``tolerance``: stop when a step lowers the cross entropy by less
       than this many bits per word.
-    * ``starts``: the number of random starts; the one with the lowest final cross entropy is kept.
-    * ``threads``: the number of threads, by default one per processor; it does not change the result.
+    * ``restarts``: the number of random starts; the one with the lowest final cross entropy is kept.
+    * ``jobs``: the number of threads, by default one per processor; it does not change the result.
     * ``device``: count with torch on this device (``cuda`` or ``cpu``) and not with the kernels; the result differs by rounding.
     """
 
@@ -133,12 +134,12 @@ class LearningSettings:
     seed: int = 1
     iterations: int = 100
     tolerance: float = 1e-4
-    starts: int = 1
-    threads: int | None = None
+    restarts: int = 1
+    jobs: int | None = None
     device: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("nonterminals", 1), ("seed", 0), ("iterations", 0), ("starts", 1), ("tolerance", 0)):
+        for name, least in (("nonterminals", 1), ("seed", 0), ("iterations", 0), ("restarts", 1), ("tolerance", 0)):
             if not getattr(self, name) >= least:
                 raise UsageError(f"{name} must be at least {least}, not {getattr(self, name)}")
 
@@ -174,15 +175,19 @@ class LearningResult:
         rules = [rule for rule in self.learned.rules if rule.probability >= threshold]
         return PCFG.from_rules(rules, start=self.learned.start, renormalise=threshold > 0, labels=self.learned.labels)
 
+    def save(self, path: str | Path, *, terminals: str = "tags") -> None:
+        """Write the grammar to a model file; ``terminals`` as in :func:`learn`."""
+        save_model(self.grammar(), path, notes={"terminals": terminals})
+
 
 def _check(sentences: BracketedSentences, settings: LearningSettings, start: PCFG | None) -> None:
-    if start is not None and settings.starts > 1:
+    if start is not None and settings.restarts > 1:
         raise UsageError("with a given grammar there is only one start: several starts need random grammars")
     if not len(sentences):
         raise UsageError("no sentences to learn from")
 
 
-@checked()
+@checked(LearningSettings)
 def learn(
     sentences: object,
     settings: LearningSettings | None = None,
@@ -192,11 +197,16 @@ def learn(
     resume: bool = False,
     on_iteration: Callable[[Iteration], None] = lambda _: None,
     engine: Engine = IN_PROCESS,
+    terminals: str = "tags",
+    max_length: int | None = None,
+    ignore_brackets: bool = False,
+    **options: Any,
 ) -> LearningResult:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
 
     The sentences are :class:`BracketedSentences`, or the tags and brackets of trees in any form that :func:`treegauge.as_treebank`
-    accepts: a path, a Treebank, trees.
+    accepts: a path, a Treebank, trees. Of trees, ``terminals`` may be "words", and ``max_length`` leaves out longer sentences;
+    ``ignore_brackets`` is plain inside-outside. Further ``options`` are those of :class:`LearningSettings`.
 
     The state is written to ``checkpoint`` before ``on_iteration`` is called; ``resume`` continues from there, to the same result as
     without the interruption. On an ``engine`` with workers, each of several starts is a shard; of a single start, each step is
@@ -204,13 +214,14 @@ def learn(
 
     >>> from treegauge.learning import read_brackets
     >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
-    >>> learned = learn(sentences, LearningSettings(nonterminals=3, iterations=30))
+    >>> learned = learn(sentences, nonterminals=3, iterations=30)
     >>> learned.histories[0][0] > learned.cross_entropy
     True
     """
-    settings = settings or LearningSettings()
+    settings = replace(settings or LearningSettings(), **options)
     if not isinstance(sentences, BracketedSentences):
-        sentences = BracketedSentences.from_treebank(as_treebank(sentences))
+        sentences = BracketedSentences.from_treebank(as_treebank(sentences), terminals=terminals, longest=max_length)
+    sentences = sentences.without_brackets() if ignore_brackets else sentences
     _check(sentences, settings, start)
     fingerprint = _fingerprint(sentences, settings, start)
     if resume:
@@ -226,22 +237,22 @@ def learn(
         history = state.histories[-1]
         on_iteration(Iteration(len(state.histories) - 1, len(history) - 1, history[-1], state.skipped))
 
-    if settings.starts > 1 and not engine.in_process:
+    if settings.restarts > 1 and not engine.in_process:
         # A start that an interrupted run had not finished is run again.
         state = state if state.finished else replace(state, histories=state.histories[:-1])
-        numbers = range(len(state.histories), settings.starts)
+        numbers = range(len(state.histories), settings.restarts)
         for made in engine.map(learn_start, (sentences, settings), numbers, title="learning"):
             histories = (*state.histories, *made.histories)
             state = replace(state, grammar=made.grammar, histories=histories, skipped=made.skipped).finish(made.grammar)
             report(state)
         return _result(state)
     prepared = cut_blocks(sentences)
-    take = partial(step, prepared=prepared, threads=settings.threads, engine=engine, device=settings.device)
+    take = partial(step, prepared=prepared, threads=settings.jobs, engine=engine, device=settings.device)
     while True:
         for reached in _steps(state, settings, take):
             state = reached
             report(state)
-        if len(state.histories) >= settings.starts:
+        if len(state.histories) >= settings.restarts:
             return _result(state)
         following = _start(sentences, settings, start, len(state.histories))
         state = replace(state, grammar=following, histories=(*state.histories, ()), finished=False)
@@ -250,7 +261,7 @@ def learn(
 def learn_start(task: tuple[BracketedSentences, LearningSettings], number: int) -> LearningState:
     """Learn from one random start to its end."""
     sentences, settings = task
-    take = partial(step, prepared=cut_blocks(sentences), threads=settings.threads or 1, device=settings.device)
+    take = partial(step, prepared=cut_blocks(sentences), threads=settings.jobs or 1, device=settings.device)
     (last,) = deque(_steps(LearningState(_start(sentences, settings, None, number)), settings, take), maxlen=1)
     return last
 
@@ -294,10 +305,10 @@ def _fingerprint(sentences: BracketedSentences, settings: LearningSettings, star
     decides: dict[str, Any] = {
         "sentences": sentences.sha256(),
         "start": None if text is None else hashlib.sha256(text.encode()).hexdigest(),
-        "starts": settings.starts,
+        "starts": settings.restarts,
     }
     if start is None:
         decides |= {"nonterminals": settings.nonterminals, "seed": settings.seed}
-    if settings.starts > 1:
+    if settings.restarts > 1:
         decides |= {"iterations": settings.iterations, "tolerance": settings.tolerance}
     return decides

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,9 +16,11 @@ from typing import Literal
 import numpy as np
 
 from treegauge.alignment.words import has_tag, without_tokens
-from treegauge.errors import BracketError, MismatchError, UnknownName, UsageError
+from treegauge.errors import BracketError, MismatchError, UsageError, check_name
 from treegauge.normalise.pruning import TRACE_TAGS
+from treegauge.parsing.span_trees import make_tree
 from treegauge.trees.columns import rows_of
+from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
 StartEnd = tuple[int, int]
@@ -80,8 +83,7 @@ class BracketedSentences:
         >>> sentences.words(0), sentences.brackets(0)
         (['DT', 'NN', 'VBD'], [(0, 2), (0, 3)])
         """
-        if terminals not in TERMINALS:
-            raise UnknownName("kind of terminals", terminals, TERMINALS)
+        check_name("kind of terminals", terminals, TERMINALS)
         bank = without_tokens(bank, has_tag(bank, frozenset(drop)))
         bank.require_continuous("brackets to learn from have no gaps")
         length = np.diff(bank.token_offset)
@@ -130,6 +132,11 @@ class BracketedSentences:
         """The brackets of one sentence."""
         which = slice(self.bracket_offset[index], self.bracket_offset[index + 1])
         return list(zip(self.start[which].tolist(), self.end[which].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[Tree]:
+        """The sentences as trees whose constituents are X, as :func:`treegauge.score` takes them."""
+        for index in range(len(self)):
+            yield make_tree(dict.fromkeys(self.brackets(index), "X"), self.words(index), None, "X")
 
     def take(self, indices: Sequence[int] | Int64) -> BracketedSentences:
         """The sentences at ``indices``, in that order."""
@@ -183,12 +190,12 @@ def read_brackets(text: str, *, path: str = "") -> BracketedSentences:
 def _lines(text: str, path: str) -> Iterator[tuple[list[str], list[StartEnd]]]:
     for number, line in enumerate(text.splitlines(), 1):
         words, spans, open_at = list[str](), list[StartEnd](), list[tuple[int, int]]()
-        for column, token in _tokens(line):
-            if token == "(":
-                open_at.append((len(words), column))
+        for found in re.finditer(r"[()]|[^\s()]+", line):
+            if (token := found[0]) == "(":
+                open_at.append((len(words), found.start() + 1))
             elif token == ")":
                 if not open_at:
-                    raise _bracket_error("closing bracket without an opening one", path, number, column, line)
+                    raise _bracket_error("closing bracket without an opening one", path, number, found.start() + 1, line)
                 spans.append((open_at.pop()[0], len(words)))
             else:
                 words.append(token)
@@ -196,15 +203,6 @@ def _lines(text: str, path: str) -> Iterator[tuple[list[str], list[StartEnd]]]:
             raise _bracket_error("opening bracket without a closing one", path, number, open_at[-1][1], line)
         if words:
             yield words, spans
-
-
-def _tokens(line: str) -> Iterator[tuple[int, str]]:
-    """Parentheses and words, each with its column."""
-    at = 0
-    for piece in line.replace("(", " ( ").replace(")", " ) ").split():
-        at = line.index(piece, at)
-        yield at + 1, piece
-        at += len(piece)
 
 
 def _bracket_error(problem: str, path: str, line: int, column: int, text: str) -> BracketError:

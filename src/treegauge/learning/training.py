@@ -57,9 +57,17 @@ def train(
 
 def _changed(usual: Any, changes: Mapping[str, Any]) -> Any:
     """The settings with some changed; an unknown one, or one of the wrong kind, is an error."""
+    from treegauge.learning.latent.latent_training import TrainingSettings
+    from treegauge.neural.network_model import NetworkSettings
+
     kinds = {each.name: str(each.type) for each in fields(usual)}
     for name, value in changes.items():
         if name not in kinds:
-            raise UnknownName("argument of train", name, kinds)
+            others = {each.name for kind in (NetworkSettings, TrainingSettings) for each in fields(kind)}
+            with_network = "without" if isinstance(usual, NetworkSettings) else "only with"
+            valid = {*kinds, *(train.__kwdefaults__ or {}), *(each.name for each in fields(ReadOptions))}
+            raise UnknownName(
+                "argument of train", name, valid, hint=f"it goes {with_network} neural=True" if name in others else ""
+            )
         check_kind(name, value, kinds[name])
     return replace(usual, **changes)

@@ -28,4 +28,4 @@ if TYPE_CHECKING:
     from treegauge.metrics.registry import find_metric as find_metric, metric_names as metric_names
     from treegauge.metrics.simaan import Frames as Frames, ParentChild as ParentChild
 else:
-    __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__, folders=["breakdowns", "evalb", "hogenhout"])

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError, check_name
 from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
@@ -137,10 +137,8 @@ class Freval(Metric):
     preset = "freval"
 
     def __post_init__(self) -> None:
-        if self.matching not in MATCHINGS:
-            raise UnknownName("FREVAL matching", self.matching, MATCHINGS)
-        if self.mean not in MEANS:
-            raise UnknownName("FREVAL mean", self.mean, MEANS)
+        check_name("FREVAL matching", self.matching, MATCHINGS)
+        check_name("FREVAL mean", self.mean, MEANS)
         if isinstance(self.alpha, str) and self.alpha not in ALPHAS:
             raise UnknownName("FREVAL alpha", self.alpha, (*ALPHAS, "or numbers"))
         if not isinstance(self.alpha, str) and (
@@ -356,25 +354,15 @@ def sparsity_weights(gold: Floats) -> Floats:
 def _weighted_means(metric: Freval, values: Floats, gold: Floats, upto: NDArray[np.int64]) -> Floats:
     """The weighted mean of each row over its sizes 1 ... ``upto``."""
     result = np.zeros(len(values))
-    for n_sizes in np.unique(upto).tolist():
+    for n_sizes in filter(None, np.unique(upto).tolist()):
         rows = np.flatnonzero(upto == n_sizes)
-        used = values[rows, :n_sizes]
-        if metric.alpha == "sparsity" and n_sizes:
-            result[rows] = _means_by_row(metric, used, sparsity_weights(gold[rows, :n_sizes]))
-            continue
-        weights = np.array(metric.weights(n_sizes), dtype=np.float64)
-        if metric.mean == "linear" or np.isnan(weights).any():
-            result[rows] = used @ weights
-        else:
-            weighted = weights > 0
-            possible = (used[:, weighted] > 0).all(axis=1) & bool(n_sizes)
-            logs = np.log(used[possible][:, weighted])
-            result[rows[possible]] = np.exp(logs @ weights[weighted])
+        weights = sparsity_weights(gold[rows, :n_sizes]) if metric.alpha == "sparsity" else np.array([metric.weights(n_sizes)])
+        result[rows] = _means_by_row(metric, values[rows, :n_sizes], weights)
     return result
 
 
 def _means_by_row(metric: Freval, values: Floats, weights: Floats) -> Floats:
-    """The mean of each row with its own weights."""
+    """The mean of each row with its own weights, or with the same ones for all."""
     if metric.mean == "linear":
         return (values * weights).sum(axis=1)
     zero = ((weights > 0) & (values == 0)).any(axis=1)

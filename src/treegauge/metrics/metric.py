@@ -251,6 +251,20 @@ class Metric(ABC):
         """The rate that this one becomes when gold and test are exchanged; None if there is none."""
         return self.symmetries.get(rate)
 
+    def reading_of(self, rate: str) -> str:
+        """The reading of a rate's definition that is followed, if there are several: it is named wherever the rate is shown."""
+        return ""
+
+    def rate_words(self, rate: str) -> str:
+        """The name of a rate in words, with the reading of its definition.
+
+        >>> from treegauge.metrics.registry import find_metric
+        >>> find_metric("hogenhout:literal").rate_words("t_inheritance")
+        't inheritance (literal)'
+        """
+        words, reading = rate.replace("_", " "), self.reading_of(rate)
+        return f"{words} ({reading})" if reading else words
+
     def preset_for(self, preset: Preset | None) -> Preset:
         """The preset by which to prepare trees, given the one that was asked for (None: the metric's own)."""
         return load_preset(self.preset) if preset is None else preset

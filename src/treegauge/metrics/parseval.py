@@ -88,7 +88,7 @@ class Parseval(Metric):
             unlabelled,
             test.per_sentence(crossing(gold, test)),
             sum_within(gold.counted, gold.token_offset),
-            sum_within(_has_right_tag(pair), gold.token_offset),
+            sum_within(has_right_tag(pair), gold.token_offset),
         )
         return self.without_parse(rows, pair)
 
@@ -151,7 +151,7 @@ def _matched_counts(pair: Pair, gold: Brackets, test: Brackets) -> tuple[Int64, 
     return gold.per_sentence(partner >= 0), gold.per_sentence(unlabelled >= 0)
 
 
-def _has_right_tag(pair: Pair) -> NDArray[np.bool_]:
+def has_right_tag(pair: Pair) -> NDArray[np.bool_]:
     """For each token, whether its tag is right; the second and further pieces of a token have no tag of their own."""
     gold, test = pair.gold, pair.test
     if pair.equality is not None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from treegauge.errors import UnknownName
 from treegauge.metrics.registry import METRICS, find_metric, other_meaning
-from treegauge.tables import concise
+from treegauge.tables import british, concise
 
 
 @concise
@@ -33,6 +33,7 @@ class Reference(NamedTuple):
     title: str
     year: int
     booktitle: str = ""
+    publisher: str = ""
     journal: str = ""
     volume: str = ""
     address: str = ""
@@ -41,7 +42,7 @@ class Reference(NamedTuple):
 
     def bibtex(self) -> str:
         """The entry for a bibliography; letters outside ASCII are not escaped."""
-        names = ("title", "booktitle", "journal", "volume", "address", "year", "pages", "note")
+        names = ("title", "booktitle", "journal", "volume", "publisher", "address", "year", "pages", "note")
         fields = {"author": " and ".join(self.authors), **{name: getattr(self, name) for name in names}}
         lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
         return f"@{self.kind}{{{self.key},\n" + ",\n".join(lines) + "\n}"
@@ -49,7 +50,7 @@ class Reference(NamedTuple):
     def __str__(self) -> str:
         people = [author.partition(",")[0] for author in self.authors]
         who = " & ".join(people) if len(people) < 3 else f"{people[0]} et al."
-        return f"{who} ({self.year}), {self.title.replace('{', '').replace('}', '')}"
+        return f"{who} ({self.year}), {self.title}".translate({ord("{"): None, ord("}"): None})
 
 
 def _read_references() -> Iterator[Reference]:
@@ -68,13 +69,14 @@ _MORE = {"parseval": ("sekine1997evalb",), "induction": ("yang2021",)}
 """Further references of a metric."""
 _OTHERS = {
     "evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",), "chunk-entropy": ("abney1993",),
-    "treegauge": ("treegauge2026",),
+    "treegauge": ("treegauge2026",), "significance": ("noreen1989", "yeh2000", "efron1993", "holm1979"),
+    "randomisation": ("noreen1989", "yeh2000"), "bootstrap": ("efron1993",), "holm": ("holm1979",), "runs": ("satterthwaite1946",),
 }  # fmt: skip
-"""The references of EVALB, of the breakdown by kind of error, of the entropy of chunks, and of treegauge itself."""
+"""The references of EVALB, of the breakdown by kind of error, of the entropy of chunks, of treegauge itself, and of tests."""
 
 
 def references_of(name: str) -> list[Reference]:
-    """The references of a metric (``goodman``, ``freval:published``), ``evalb`` or ``errors``, or one reference by its key.
+    """The references of a metric (``goodman``, ``freval:published``), of a test, ``evalb`` or ``errors``, or one by its key.
 
     >>> [reference.key for reference in references_of("parseval")]
     ['black1991', 'sekine1997evalb']
@@ -84,6 +86,6 @@ def references_of(name: str) -> list[Reference]:
     base = name.partition(":")[0]
     if base in METRICS:
         return [REFERENCES[key] for key in (find_metric(name).reference, *_MORE.get(base, ()))]
-    if name in _OTHERS:
-        return [REFERENCES[key] for key in _OTHERS[name]]
+    if british(name) in _OTHERS:
+        return [REFERENCES[key] for key in _OTHERS[british(name)]]
     raise UnknownName("metric or reference", name, [*METRICS, *_OTHERS, *REFERENCES], hint=other_meaning(name))

@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import cast
 
-from treegauge.errors import UnknownName
+from treegauge.errors import check_name
 from treegauge.metrics.metric import Metric
+from treegauge.tables import british
 
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
@@ -53,10 +54,22 @@ def find_metric(name: str) -> Metric:
 
 def metric_class(name: str) -> type[Metric]:
     """The class of the metric of that name, without options."""
-    if name not in METRICS:
-        raise UnknownName("metric", name, METRICS, hint=other_meaning(name))
+    check_name("metric", name, METRICS, hint=other_meaning(name))
     module, _, attribute = METRICS[name].partition(":")
     return cast("type[Metric]", getattr(importlib.import_module(module), attribute))
+
+
+_ABBREVIATIONS = {"lr": "recall", "lp": "precision", "lf": "f1", "exact": "exact_match", "cb": "average_crossing"}
+
+
+def rate_name(word: str) -> str:
+    """The name of a rate, given by itself, as tables print it, or by the abbreviation of the papers.
+
+    >>> rate_name("lr"), rate_name("parseval.cb"), rate_name("labeled_recall"), rate_name("F1"), rate_name("exact match")
+    ('recall', 'parseval.average_crossing', 'labelled_recall', 'f1', 'exact_match')
+    """
+    metric, dot, rate = british(word.strip().lower().replace(" ", "_")).rpartition(".")
+    return metric + dot + _ABBREVIATIONS.get(rate, rate)
 
 
 OF_PARSEVAL = (
@@ -74,7 +87,7 @@ def other_meaning(name: str) -> str:
     word = name.lower().replace("_", "-")
     if word in OF_PARSEVAL:
         return "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
-    if word in ("kim", "tn-pcfg"):
+    if word in ("kim", "prpn", "tn-pcfg"):
         return f"it is a convention of the metric 'induction': write induction:{word}"
     if word == "evalb":
         return "the metric 'parseval' has its counts, and its own output is printed by: treegauge evalb GOLD TEST"

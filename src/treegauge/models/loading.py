@@ -13,8 +13,8 @@ from treegauge.grammar.model import SHIPPED, load_model
 from treegauge.grammar.training_sentences import NO_HASHES, UInt64
 from treegauge.io.archive import archive_schema
 from treegauge.metrics.registry import METRICS
-from treegauge.parsing.mixture import LPR, MIXTURE_SETTINGS, MixtureParser
-from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting, settings_from_notes
+from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser
+from treegauge.parsing.objectives import CRITERIA, LPR, VITERBI, DecodingSetting, settings_from_notes
 from treegauge.parsing.parser import Parser, SentenceParser
 
 OWN = "own"
@@ -37,11 +37,12 @@ class LoadedModel:
         """The parser, decoding for F1: with the setting that a counted grammar stores, else Viterbi; by posteriors if trained."""
         if not isinstance(self.parser, Parser):
             return self.parser
-        setting = self.setting("f1")
+        setting = self.setting()
         return self.parser.with_settings(objective=setting.objective, options=setting.options)
 
-    def setting(self, purpose: str) -> DecodingSetting:
-        """The setting for one of :data:`CRITERIA`, which the model stores or which is usual for its kind, or for METRIC.RATE.
+    def setting(self, purpose: str | None = None) -> DecodingSetting:
+        """The setting for one of :data:`CRITERIA`, which the model stores or which is usual for its kind, or for METRIC.RATE. If no
+        purpose is given, it is that for F1, but Viterbi for a counted grammar that stores none.
 
         >>> load_parser("own").setting("recall")
         DecodingSetting(objective='viterbi', lam=None)
@@ -49,8 +50,10 @@ class LoadedModel:
         known = settings_from_notes(self.notes)
         if isinstance(self.parser, MixtureParser):
             known = MIXTURE_SETTINGS | {"f1": DecodingSetting(LPR, self.parser.lam)} | known
-        elif not isinstance(self.parser, Parser):  # exact match needs samples of whole trees, which a mixture does not have
+        elif not isinstance(self.parser, Parser) or (purpose is not None and "method" not in self.notes):
+            # Not for learned grammars, whose labels mean nothing; exact match needs whole trees, which a mixture does not have.
             known = {name: MIXTURE_SETTINGS[name] for name in ("recall", "precision")} | {"f1": DecodingSetting(LPR)} | known
+        purpose = purpose or "f1"
         if purpose not in CRITERIA and purpose.partition(".")[0].partition(":")[0] not in METRICS:
             raise UnknownName("criterion", purpose, CRITERIA, "METRIC.RATE")
         if purpose in known or (purpose in CRITERIA and isinstance(self.parser, Parser)):

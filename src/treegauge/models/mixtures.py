@@ -15,7 +15,7 @@ import numpy as np
 
 from treegauge.errors import ModelError, UsageError
 from treegauge.grammar.model import SHIPPED
-from treegauge.io.archive import file_content, read_archive, refusing_damaged_model, write_archive
+from treegauge.io.archive import archive_schema, file_content, read_archive, refusing_damaged_model, write_archive
 from treegauge.io.sources import problem_with_name
 from treegauge.models.loading import MIXTURE, OWN, LoadedModel, load_parser
 from treegauge.parsing.mixture import check_shares, mixture_of
@@ -42,6 +42,9 @@ def save_mixture(
 ) -> None:
     """Write a file that names its models, by paths that begin at its folder; with ``bundle`` it contains them."""
     contents = [file_content(SHIPPED if name == OWN else name) for name in names]
+    for name in names if bundle else ():
+        if archive_schema(name) == MIXTURE and not read_archive(name, MIXTURE, VERSION)[1]:
+            raise UsageError(f"{name} names its models, which could not be found from the new file: mix these, or bundle it, too")
     folder = Path(path).resolve().parent
     places = [name if name == OWN else os.path.relpath(Path(name).resolve(), folder) for name in names]
     parts = [

@@ -18,22 +18,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, cast, overload
 
-from treegauge.errors import TreegaugeWarning, UsageError, checked, warn
+from treegauge.errors import TreegaugeWarning, UnknownName, UsageError, checked, warn
 from treegauge.models.loading import LoadedModel, load_parser
 from treegauge.parsing.confidence import calibration_from_notes
 from treegauge.parsing.mixture import MixtureParser, mixture_of
-from treegauge.parsing.objectives import CRITERIA
+from treegauge.parsing.objectives import CRITERIA, OBJECTIVES
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import Constituent, Parse
 from treegauge.parsing.raw_text import split_sentences, tokenise
-from treegauge.tables import cut
+from treegauge.tables import british, cut, number_of
+
+_ELSEWHERE = dict.fromkeys(
+    ("objective", "lam", "purpose"), "model.decoding('recall') or model.decoding(objective, lam=...) chooses it"
+)
+"""Arguments that are chosen before parsing, and how."""
 
 
 class ParsingModel:
     """A model that parses text, of any kind: counted, trained, a network or a mixture.
 
-    A sentence is a string, split into words as in the Penn Treebank (``parse --raw``), or ``words=``, a list of tokens. The
-    objective that trees are decoded for is chosen with :meth:`decoding`.
+    A sentence is a string, split into words as in the Penn Treebank (``parse --raw``), or ``words=``, a list of tokens, with their
+    ``tags=`` if these are to be kept (``parse --gold-tags``); a grammar over tags needs them. The objective that trees are decoded
+    for is chosen with :meth:`decoding`.
     """
 
     def __init__(
@@ -50,6 +56,8 @@ class ParsingModel:
         if objective in CRITERIA:
             setting = LoadedModel(self.name, self.parser, self.notes).setting(objective)
             objective, options = setting.objective, {**setting.options, **options}
+        elif british(str(objective)).partition(":")[0] not in OBJECTIVES:
+            raise UnknownName("objective", str(objective), [*OBJECTIVES, "mbr:METRIC", *CRITERIA])
         return ParsingModel(self.parser.with_settings(objective=objective, options=options), self.name, self.notes, self.files)
 
     @overload
@@ -57,32 +65,76 @@ class ParsingModel:
     @overload
     def parse(self, text: list[str] | tuple[str, ...]) -> list[ParsedSentence]: ...
     @overload
-    def parse(self, *, words: Sequence[str]) -> ParsedSentence: ...
+    def parse(self, *, words: list[list[str]], tags: Sequence[Sequence[str]] | None = None) -> list[ParsedSentence]: ...
+    @overload
+    def parse(self, *, words: Sequence[str], tags: Sequence[str] | None = None) -> ParsedSentence: ...
+    @checked(**_ELSEWHERE)
     def parse(
-        self, text: str | list[str] | tuple[str, ...] | None = None, *, words: Sequence[str] | None = None
-    ) -> ParsedSentence | list[ParsedSentence]:
-        """The parse of a sentence, or the parses of a list of sentences, in their order."""
+        self, text: str | list[str] | tuple[str, ...] | None = None, *, words: Sequence[Any] | None = None,
+        tags: Sequence[Any] | None = None,
+    ) -> ParsedSentence | list[ParsedSentence]:  # fmt: skip
+        """The parse of a sentence, or the parses of a list of sentences or of lists of tokens, in their order."""
+        parser = self.parser.with_settings(gold_tags=tags is not None)
+        if isinstance(words, list | tuple) and words and all(isinstance(each, list | tuple) for each in words):
+            if tags is not None and len(tags) != len(words):
+                raise UsageError(f"tags= has {number_of(len(tags), 'sentence')}, but words= {len(words):,}")
+            every = zip(words, tags or itertools.repeat(None), strict=False)
+            return list(parser.parse_all([self._sentence(None, each, own) for each, own in every]))
         if words is not None or not isinstance(text, list | tuple):
-            return self.parser.parse(_sentence(text, words))
-        sentences = [_sentence(each, None) for each in text]
+            return parser.parse(self._sentence(text, words, tags))
+        sentences = [self._sentence(each) for each in text]
         if len(text) > 1 and not any(" " in each for each in text):
             warn(TreegaugeWarning("each string of a list is a sentence; the tokens of one sentence are words=[...]"))
-        return list(self.parser.parse_all(sentences))
+        return list(parser.parse_all(sentences))
 
-    def kbest(self, text: str | None = None, k: int = 5, *, words: Sequence[str] | None = None) -> list[Parse]:
+    @checked(**_ELSEWHERE)
+    def kbest(
+        self, text: str | None = None, k: int = 5, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None
+    ) -> list[Parse]:
         """The k likeliest parses of a sentence, or all if there are fewer; none if there is no parse."""
         if not isinstance(k, int) or k < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
-        parser = self.parser.with_settings(kbest=k)
+        parser = self.parser.with_settings(kbest=k, gold_tags=tags is not None)
         parser.check()
-        return list(parser.parse(_sentence(text, words)).kbest)
+        return list(parser.parse(self._sentence(text, words, tags)).kbest)
 
-    def posteriors(self, text: str | None = None, *, words: Sequence[str] | None = None, least: float = 0.001) -> list[Constituent]:
+    @checked(**_ELSEWHERE)
+    def posteriors(
+        self, text: str | None = None, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None,
+        least: float = 0.001,
+    ) -> list[Constituent]:  # fmt: skip
         """The constituents of a sentence whose posterior is at least ``least``, by their start, the longest first."""
-        if not isinstance(least, Real):
-            raise UsageError(f"least must be a number, not {least!r}")
-        found = self.parser.view(_sentence(text, words)).shown_constituents()
-        return sorted((c for c in found if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
+        if not isinstance(least, Real) or not 0 <= least <= 1:
+            raise UsageError(f"least must be a number from 0 to 1, not {least!r}")
+        view = self.parser.with_settings(gold_tags=tags is not None).view(self._sentence(text, words, tags))
+        return sorted((c for c in view.shown_constituents() if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
+
+    def _sentence(self, text: object, words: object = None, tags: Sequence[str] | None = None) -> Sentence:
+        """A sentence given as text or as its words."""
+        if (text is None) == (words is None):
+            raise UsageError(f"give one sentence: as text, or its tokens as words=[...]{', not both' if words is not None else ''}")
+        if words is not None:
+            tokens: list[Any] = list(cast("Iterable[Any]", words)) if isinstance(words, Iterable) else [None]
+            if isinstance(words, str) or not all(token and isinstance(token, str) for token in tokens):
+                raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
+            if tags is not None and (isinstance(tags, str) or len(tags) != len(tokens)):
+                raise UsageError("tags= is a list of tags, one for each token of words=")
+            return Sentence(tuple(tokens), None if tags is None else tuple(tags))
+        if tags is not None or (self.parser.reads_tags and isinstance(text, str)):
+            raise UsageError("tags= goes with words=[...], and a grammar over tags needs it: parse(words=['It'], tags=['PRP'])")
+        if isinstance(text, str):
+            if os.path.isfile(text):
+                advice = f"its text is pathlib.Path({text!r}).read_text('utf-8')"
+                warn(TreegaugeWarning(f"{text} is a file, and its name is parsed; {advice}"))
+            sentences = split_sentences(text)
+            if len(sentences) > 1:
+                advice = "parse(treegauge.parsing.split_sentences(text)) parses each; a line end ends a sentence, too"
+                warn(TreegaugeWarning(f"this text has {len(sentences)} sentences, and gets one tree; {advice}"))
+            return Sentence(tuple(itertools.chain.from_iterable(map(tokenise, sentences))))
+        if isinstance(text, Sentence):
+            return text
+        kind = type(text).__name__
+        raise UsageError(f"a sentence is a string, not of type {kind}; only parse takes a list of them, and tokens are words=[...]")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trained model or a mixture to a file, from which :func:`load` opens it; a mixture's file names its models."""
@@ -112,27 +164,6 @@ class ParsingModel:
         return cut(f"<{about}; decodes with {objective}>")
 
 
-def _sentence(text: object, words: object) -> Sentence:
-    """A sentence given as text or as its words."""
-    if (text is None) == (words is None):
-        raise UsageError(f"give one sentence: as text, or its tokens as words=[...]{', not both' if words is not None else ''}")
-    if words is not None:
-        tokens: list[Any] = list(cast("Iterable[Any]", words)) if isinstance(words, Iterable) else [None]
-        if isinstance(words, str) or not all(token and isinstance(token, str) for token in tokens):
-            raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
-        return Sentence(tuple(tokens))
-    if isinstance(text, str):
-        sentences = split_sentences(text)
-        if len(sentences) > 1:
-            advice = "parse(treegauge.parsing.split_sentences(text)) parses each; a line end ends a sentence, too"
-            warn(TreegaugeWarning(f"this text has {len(sentences)} sentences, and gets one tree; {advice}"))
-        return Sentence(tuple(itertools.chain.from_iterable(map(tokenise, sentences))))
-    if isinstance(text, Sentence):
-        return text
-    kind = type(text).__name__
-    raise UsageError(f"a sentence is a string, not of type {kind}; parse takes a list of them, too, and tokens are words=[...]")
-
-
 @checked()
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     """The model in a file of any kind: of ``treegauge induce``, ``train`` or ``mix``, or a grammar as text; ``"own"`` is the small
@@ -146,7 +177,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
 
-@checked()
+@checked(tune="the command treegauge mix chooses shares and lam on trees, and load('mix.model') opens the mixture")
 def mix(
     models: Sequence[ParsingModel | str | os.PathLike[str]],
     *,
@@ -160,7 +191,7 @@ def mix(
     >>> print(mix(["own", load("own")], shares=[1, 3]).parse("It rains.").tree)
     (S (NP (PRP It)) (VP (VBZ rains)) (. .))
     """
-    if isinstance(models, str | os.PathLike):
+    if isinstance(models, str | os.PathLike) or not isinstance(models, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError("models to mix are a list: mix([a, b])")
     opened = [model if isinstance(model, ParsingModel) else load(model, device=device) for model in models]
     named = {f"model {i} ({model.name})": model.parser for i, model in enumerate(opened, start=1)}

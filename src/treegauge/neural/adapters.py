@@ -9,6 +9,7 @@ from treegauge.neural import TreeCRF     # instead of: from torch_struct import 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -106,9 +107,7 @@ class TreeCRF:
     def sample(self, sample_shape: Sequence[int] = (), seed: int | None = None) -> Tensor:
         """Trees drawn with their probabilities (\\*sample_shape, B, n, n, labels); the default seed is drawn by torch."""
         torch = torch_module()
-        size = 1
-        for extent in sample_shape:
-            size *= extent
+        size = math.prod(sample_shape)
         first = int(torch.randint(2**31, ())) if seed is None else seed
         drawn = [chart.sample_spans(size, first + i) for i, chart in enumerate(self.crf.charts)]
         events = self._events([[trees[k] for trees in drawn] for k in range(size)])

@@ -104,6 +104,14 @@ def as_numpy(value: Any) -> Any:
     return (value.float() if value.dtype in (torch_module().bfloat16, torch_module().float16) else value).cpu().numpy()
 
 
+def as_mask(value: Array, like: Array) -> Array:
+    """A mask as an array of booleans, or as a tensor on the device of another tensor."""
+    if not is_tensor(like):
+        return np.ascontiguousarray(as_numpy(value), np.bool_)
+    torch = torch_module()
+    return torch.as_tensor(value, device=like.device).to(torch.bool).contiguous()
+
+
 @cache
 def has_triton() -> bool:
     """Whether Triton is installed."""

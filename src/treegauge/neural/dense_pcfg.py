@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.neural.backend import Array, as_numpy, in_gradient_mode, is_tensor, torch_module
+from treegauge.neural.backend import Array, as_mask, as_numpy, in_gradient_mode, is_tensor, torch_module
 from treegauge.neural.dense import DensePosteriors, DenseRules, inside, outside
 from treegauge.neural.span_crf import checked_lengths
-from treegauge.trees.tree import Child, Tree
+from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
     from treegauge.parsing import Best
@@ -67,11 +67,7 @@ class GrammarBatch:
         return bool(torch_module().is_grad_enabled() and any(x.requires_grad for x in given))
 
     def _mask(self, allowed: Array) -> Array:
-        if is_tensor(self.emissions):
-            torch = torch_module()
-            mask = torch.as_tensor(allowed, device=self.emissions.device).to(torch.bool).contiguous()
-        else:
-            mask = np.ascontiguousarray(as_numpy(allowed), np.bool_)
+        mask = as_mask(allowed, self.emissions)
         if tuple(mask.shape) != (self.B, self.n, self.n):
             raise UsageError(f"allowed spans must have shape ({self.B}, {self.n}, {self.n}), not {tuple(mask.shape)}")
         return mask
@@ -293,6 +289,7 @@ def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]]) 
 
 def _read_tree(n: int, A: int, values: list[Any], emissions: Any, rules: Any, N: int, shared: bool, words: Sequence[str]) -> Tree:
     """The best tree with root A over n words, read off the best values from the top down."""
+    from treegauge.parsing.span_trees import make_tree
 
     def cell(s: int, t: int) -> Any:
         """The best values over a span, for all symbols that a child can have."""
@@ -300,25 +297,17 @@ def _read_tree(n: int, A: int, values: list[Any], emissions: Any, rules: Any, N:
             return values[t - s - 2][s] if shared else np.concatenate([values[t - s - 2][s], np.full(emissions.shape[1], -np.inf)])
         return emissions[s] if shared else np.concatenate([np.full(N, -np.inf), emissions[s]])
 
-    done: list[list[Child]] = [[]]
-    stack: list[tuple[int, int, int, bool]] = [(0, n, A, False)]
+    spans: dict[tuple[int, int], str] = {}
+    stack = [(0, n, A)]
     while stack:
-        s, t, symbol, finished = stack.pop()
-        name = f"N{symbol}" if symbol < N else f"T{symbol - N}"
-        if finished:
-            children = done.pop()
-            done[-1].append(Tree(name, children))
-        elif t == s + 1:
-            done[-1].append(Tree(name, [words[s]]))
-        else:
+        s, t, symbol = stack.pop()
+        spans[s, t] = f"N{symbol}" if symbol < N else f"T{symbol - N}"
+        if t > s + 1:
             sums = np.stack([cell(s, r)[:, None] + cell(r, t)[None, :] for r in range(s + 1, t)]) + rules[symbol]
             r, left, right = np.unravel_index(int(sums.argmax()), sums.shape)
             middle = s + 1 + int(r)
-            stack += [(s, t, symbol, True), (middle, t, int(right), False), (s, middle, int(left), False)]
-            done.append([])
-    (tree,) = done[0]
-    assert isinstance(tree, Tree)
-    return tree
+            stack += [(middle, t, int(right)), (s, middle, int(left))]
+    return make_tree(spans, words, None, "")
 
 
 Float64 = NDArray[np.float64]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError, check_name
 from treegauge.grammar.training_sentences import UInt64, stored_hashes
 from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 from treegauge.neural.backend import torch_module
@@ -23,13 +23,13 @@ from treegauge.neural.sentence_batches import Vocabulary
 from treegauge.neural.word_vectors import MOST_DIMENSIONS
 
 SCHEMA = "treegauge-network"
-VERSION = 1
+VERSION = 2
 DEVICES = ("auto", "cpu", "cuda")
 _WEIGHTS = "weights."
 """The beginning of the names of weights among the arrays of a file."""
 _MOST_PARTS = 2048
-_MOST = 1 << 16
-"""No size of a network, nor the number of its epochs, is larger."""
+_MOST, _MOST_LAYERS = 1 << 16, 64
+"""No size of a network, nor the number of its epochs, is larger than the first, nor the number of its layers than the second."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class NetworkSettings:
       epoch of at least 3,000 trees.
     """
 
-    words: int = 128
-    characters: int = 64
+    words: int = 256
+    characters: int = 96
     convolutions: tuple[int, ...] = (3, 5)
     layers: int = 3
     hidden: int = 400
@@ -69,8 +69,9 @@ class NetworkSettings:
         whole = ("words", "characters", "layers", "hidden", "spans", "tokens", "epochs")
         sizes: list[tuple[str, Any]] = [(name, getattr(self, name)) for name in whole]
         for name, value in [*sizes, *(("convolutions", width) for width in self.convolutions)]:
-            if not isinstance(value, int) or not 1 <= value <= _MOST:
-                raise UsageError(f"{name} must be a whole number from 1 to {_MOST:,}, not {value!r}")
+            most = _MOST_LAYERS if name == "layers" else _MOST
+            if not isinstance(value, int) or not 1 <= value <= most:
+                raise UsageError(f"{name} must be a whole number from 1 to {most:,}, not {value!r}")
         numbers = ("dropout", 0.99), ("unknown", 1e6), ("rate", 1.0), ("encoder_rate", 1.0), ("tag_weight", 1e3), ("passes", _MOST)
         for name, most in (*numbers, ("vectors", MOST_DIMENSIONS)):
             if not 0 <= getattr(self, name) <= most:
@@ -79,9 +80,9 @@ class NetworkSettings:
             raise UsageError(f"seed must be a whole number of at least 0, not {self.seed!r}")
 
 
-QUICK = NetworkSettings(layers=2, hidden=200, spans=250, dropout=0.2, epochs=28)
+QUICK = NetworkSettings(words=128, characters=64, layers=2, hidden=200, spans=250, dropout=0.2, epochs=28)
 """A smaller network, for training and parsing on a CPU."""
-WITH_ENCODER = NetworkSettings(layers=1, epochs=12)
+WITH_ENCODER = NetworkSettings(words=128, characters=64, layers=1, epochs=12)
 """The settings for a network over a pretrained encoder."""
 
 
@@ -124,8 +125,7 @@ class NetworkModel:
 
 def chosen_device(name: str) -> str:
     """``cpu`` or ``cuda`` for the name of a device; ``auto`` is a GPU if torch can use one."""
-    if name not in DEVICES:
-        raise UnknownName("device", name, DEVICES)
+    check_name("device", name, DEVICES)
     available = name != "cpu" and bool(torch_module().cuda.is_available())
     if name == "cuda" and not available:
         raise UsageError('torch finds no GPU that it can use: give device="cpu", or install a torch with CUDA')

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treegauge.errors import MismatchError, TooLong
+from treegauge.errors import MismatchError
 from treegauge.neural.network_model import NetworkModel, chosen_device
 from treegauge.neural.network_view import NetworkView, network_views
 from treegauge.parsing.objectives import check_objective
@@ -61,8 +61,7 @@ class NetworkParser(BatchParser):
 
     def view(self, sentence: Sentence) -> PosteriorView:
         """The posteriors of one sentence."""
-        if len(sentence.words) > MOST_WORDS:
-            raise TooLong(f"a sentence of {len(sentence.words):,} words is too long for a chart; the most is {MOST_WORDS:,}")
+        PosteriorView.checked_words(sentence.words, MOST_WORDS)
         (view,) = self.views([sentence])
         if view is None:
             raise MismatchError("a sentence without words has no parse")

@@ -45,6 +45,8 @@ FEWEST = 20
 """With fewer trees there is no slice."""
 LAMS = (0.3, 0.35, 0.4, 0.45, 0.5)
 USUAL_LAM = 0.45
+NEAR = 0.005
+"""Epochs whose F1 on the slice differ by less are taken as equally good."""
 MOST_WORDS = 150
 """Longer sentences are not trained on."""
 FULL_EPOCH = 3000
@@ -115,7 +117,10 @@ def train_network(
     plan = {**asdict(settings), "convolutions": list(settings.convolutions), "tune": tune, "device": device, "trees": digest}
     given = {"embeddings": [*vectors.words, vectors.values] if vectors else [], "encoder": encoder[1].values() if encoder else []}
     checkpoints = CheckpointFolder(checkpoint, {**plan, **{name: _digest(each) for name, each in given.items()}}, resume=resume)
-    with _one_thread(), fast_products(), _own_randomness(device), ThreadPoolExecutor(jobs if device == "cpu" else 2) as pool:
+    torch, workers = torch_module(), jobs if device == "cpu" else 2
+    # An encoder's dropout uses torch's own generators, which are as before at the end.
+    own_randomness = torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else [])
+    with _one_thread(), fast_products(), own_randomness, ThreadPoolExecutor(workers) as pool:
         run = _Training(rest, _slice(held), settings, device, pool, vectors, encoder)
         checkpoints.read_state("network", run.restore, most_parts=1 << 14)
         run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
@@ -149,14 +154,6 @@ def _digest(parts: Iterable[str | NDArray[Any]]) -> str:
     for part in parts:
         made.update(part.encode("utf-8", "surrogatepass") + b"\0" if isinstance(part, str) else part.tobytes())
     return made.hexdigest()
-
-
-@contextmanager
-def _own_randomness(device: str) -> Generator[None]:
-    """A context after which torch's own generators are as before; an encoder's dropout uses them."""
-    torch = torch_module()
-    with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
-        yield
 
 
 class _Training:
@@ -199,22 +196,23 @@ class _Training:
         return {name: as_numpy(weight).copy() for name, weight in self.network.state_dict().items()}
 
     def train(self, checkpoints: CheckpointFolder, every: float, on_report: Callable[[TrainingReport], None]) -> None:
-        """Train until the last epoch, or until the F1 on the slice has not risen for a third of them."""
+        """Train until the last epoch, or until the F1 on the slice has not risen for a third of them. The weights that are kept are
+        the latest whose F1 is near the best: the slice is too small to tell them apart, and later ones are better elsewhere."""
         epochs = self.settings.epochs
         while self.epoch < epochs and self.epoch - self._best_epoch() <= max(3, epochs // 3):
             loss = self._train_epoch(checkpoints, every, on_report)
             f1 = self._f1(self._views(), USUAL_LAM) if self.gold else None
             self.history.append((loss, f1))
             self.epoch, self.at, self.total = self.epoch + 1, 0, 0.0
-            if self._best_epoch() == self.epoch:
+            if self._best_epoch(NEAR) == self.epoch:
                 self.best = half_precision(self.weights)
             self._save(checkpoints)
             on_report(self._report(loss, math.nan if f1 is None else f1))
 
-    def _best_epoch(self) -> int:
-        """The number of epochs after which the F1 on the slice was best; without a slice that of the last."""
+    def _best_epoch(self, near: float = 0.0) -> int:
+        """The latest number of epochs after which the F1 on the slice was best, or so ``near`` to it; without a slice the last."""
         f1 = [value for _, value in self.history if value is not None]
-        return f1.index(max(f1)) + 1 if f1 else self.epoch
+        return max((number for number, value in enumerate(f1, 1) if value >= max(f1) - near), default=self.epoch)
 
     def _train_epoch(self, checkpoints: CheckpointFolder, every: float, on_report: Callable[[TrainingReport], None]) -> float:
         """Train from the batch at which the epoch is; its loss per sentence."""
@@ -230,11 +228,11 @@ class _Training:
             total += self._train_batch(parts)
             self.at, self.step = self.at + 1, self.step + 1
             if time.monotonic() - saved >= every:
-                self.total = float(total)
+                self.total = _finite(float(total))
                 self._save(checkpoints)
                 on_report(self._report(self.total / sum(map(len, batches[: self.at])), None, self.at / len(batches)))
                 saved = time.monotonic()
-        return float(total) / sum(map(len, batches))
+        return _finite(float(total)) / sum(map(len, batches))
 
     def _report(self, loss: float, f1: float | None, part: float = 0.0) -> TrainingReport:
         """A report after whole epochs and a part of the next."""
@@ -329,7 +327,7 @@ class _Training:
             "trees": len(self.trees),
             "slice": len(self.gold),
             "f1": by_lam.get(lam),
-            "best_epoch": self._best_epoch(),
+            "best_epoch": self._best_epoch(NEAR),
             "history": [list(each) for each in self.history],
             "calibration": fit_calibration(trees, expected, self.gold),
         }
@@ -364,6 +362,13 @@ class _Training:
             if number.isdecimal():
                 state.setdefault(int(number), {})[field] = torch.from_numpy(each)
         self.optimiser.load_state_dict({"state": state, "param_groups": self.optimiser.state_dict()["param_groups"]})
+
+
+def _finite(loss: float) -> float:
+    """The loss, if it is a number."""
+    if not math.isfinite(loss):
+        raise UsageError("training diverged: the loss is not a number; try a smaller learning rate")
+    return loss
 
 
 def _answers(vocabulary: Vocabulary, trees: Sequence[Tree]) -> tuple[list[Int64], list[Int64], list[Int64]]:

@@ -103,7 +103,7 @@ class NetworkView(PosteriorView):
     def kbest(self, k: int) -> list[Parse]:
         """The k likeliest trees, each with the logarithm of its probability given the words."""
         found, whole = best_trees(self.chart.potentials, k), self.chart.log_partition
-        return [Parse(self._tree(spans), min(0.0, float(value - whole))) for value, spans in found]
+        return [Parse(self._tree(spans), min(0.0, float(value - whole))).given(0.0) for value, spans in found]
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
         """Trees drawn at random by their probabilities."""

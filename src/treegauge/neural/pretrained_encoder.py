@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.words import plain_word
-from treegauge.errors import MissingExtra, UnknownName, UsageError
+from treegauge.errors import MissingExtra, UsageError, check_name
 from treegauge.neural.backend import torch_module
 
 Int64 = NDArray[np.int64]
@@ -112,11 +113,13 @@ def read_encoder(name: str) -> tuple[PretrainedEncoder, dict[str, NDArray[np.flo
     messages = transformers.utils.logging
     shown = messages.get_verbosity(), messages.is_progress_bar_enabled()
     messages.set_verbosity_error()
+    hub = logging.getLogger("huggingface_hub")  # which tells of each attempt to reach a network
+    level = hub.level
+    hub.setLevel(logging.ERROR)
     messages.disable_progress_bar()
     try:
         config = transformers.AutoConfig.from_pretrained(name)
-        if config.model_type not in FAMILIES:
-            raise UnknownName("kind of encoder", config.model_type, FAMILIES)
+        check_name("kind of encoder", config.model_type, FAMILIES)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, add_prefix_space=True)
         module = transformers.AutoModel.from_pretrained(name, dtype=torch.float32)
     except (OSError, ValueError, ImportError) as error:
@@ -128,6 +131,7 @@ def read_encoder(name: str) -> tuple[PretrainedEncoder, dict[str, NDArray[np.flo
         )
         raise UsageError(f"{name}: {where}: {reason}\n  Without a network, give a folder written by save_pretrained.") from None
     finally:
+        hub.setLevel(level)
         messages.set_verbosity(shown[0])
         messages.enable_progress_bar() if shown[1] else None
     made = tokenizer([["a"]], is_split_into_words=True)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treegauge.errors import NoTree, UnknownName, UsageError
-from treegauge.neural.backend import NEVER, Array, Tensor, as_numpy, in_gradient_mode, is_tensor, torch_module, use_triton
+from treegauge.errors import NoTree, UsageError, check_name
+from treegauge.neural.backend import NEVER, Array, Tensor, as_mask, as_numpy, in_gradient_mode, is_tensor, torch_module, use_triton
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 
@@ -67,8 +67,7 @@ class SpanCRF:
     ) -> None:
         from treegauge.parsing.span_trees import checked_root, checked_temperature, null_labels
 
-        if convention not in CONVENTIONS:
-            raise UnknownName("convention", str(convention), CONVENTIONS)
+        check_name("convention", convention, CONVENTIONS)
         scores = _as_floats(scores)
         if scores.ndim == 4 and not len(scores):
             raise UsageError("the batch has no sentence")
@@ -97,11 +96,7 @@ class SpanCRF:
         return array[:, :-1, 1:] if self._fencepost else array
 
     def _mask(self, mask: Array, shapes: list[tuple[int, ...]], name: str) -> Array:
-        if is_tensor(self.scores):
-            torch = torch_module()
-            mask = self._inclusive(torch.as_tensor(mask, device=self.scores.device)).to(torch.bool)
-        else:
-            mask = self._inclusive(np.asarray(as_numpy(mask))).astype(np.bool_)
+        mask = self._inclusive(as_mask(mask, self.scores))
         if tuple(mask.shape) not in shapes:
             raise UsageError(f"{name} spans must have shape {' or '.join(map(str, shapes))}, not {tuple(mask.shape)}")
         return mask
@@ -283,8 +278,7 @@ class SpanCRF:
 
     def loss(self, trees: Sequence[Tree] | Array, reduction: Literal["mean", "sum", "none"] = "mean") -> Array:
         """The negative log likelihood of the correct trees, by default averaged over sentences; see :meth:`log_probability`."""
-        if reduction not in ("mean", "sum", "none"):
-            raise UnknownName("reduction", str(reduction), ["mean", "sum", "none"])
+        check_name("reduction", reduction, ("mean", "sum", "none"))
         loss = -self._log_probability(self.targets(trees))
         return self._as_given(loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum())
 

@@ -1,8 +1,9 @@
 """The network of a span parser: words and their characters, bidirectional LSTMs, scores of labelled spans, and tags as a second
 task.
 
-A span is the difference of its two fenceposts, whose values are the states of the LSTMs on both sides (Gaddy, Stern & Klein 2018).
-The scores are those of an n-ary span CRF in which "no constituent" scores 0.
+A span is the difference of its two fenceposts, whose values are the states of the LSTMs on both sides (Gaddy, Stern & Klein 2018),
+and a product of its first and its last, so that its ends are weighed together as in a biaffine scorer (Dozat & Manning 2017). The
+scores are those of an n-ary span CRF in which "no constituent" scores 0.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class SpanNetwork(nn.Module):
             nn.LSTM(2 * hidden if layer else read, hidden, bidirectional=True) for layer in range(shape.layers)
         )
         self.fenceposts = nn.Linear(2 * hidden, spans, bias=False)
+        self.factors = nn.Linear(2 * hidden, 2 * spans)
         self.bias = nn.Parameter(torch.zeros(spans))
         self.norm = nn.LayerNorm(spans)
         self.labels = nn.Linear(spans, labels)
@@ -67,10 +69,12 @@ class SpanNetwork(nn.Module):
         for layer in self.recurrent:
             x = drop(layer(packed_sequence(x, batch.steps))[0].data, batch)
         forward, backward = x.chunk(2, -1)
-        fenceposts = self.fenceposts(torch.cat([forward[batch.before], backward[batch.after]], -1))
+        sides = torch.cat([forward[batch.before], backward[batch.after]], -1)
+        fenceposts, (first, last) = self.fenceposts(sides), self.factors(sides).chunk(2, -1)
         rows = ROWS if not torch.is_grad_enabled() else len(batch.left)
         parts = zip(batch.left.split(rows), batch.right.split(rows), strict=True)
-        scores = [self.labels(drop(self.norm(fenceposts[j] - fenceposts[i] + self.bias).relu())) for i, j in parts]
+        spans = (fenceposts[j] - fenceposts[i] + first[i] * last[j] + self.bias for i, j in parts)
+        scores = [self.labels(drop(self.norm(each).relu())) for each in spans]
         of_tags = drop(self.tag_hidden(x[batch.position]).relu())
         return scores[0] if len(scores) == 1 else torch.cat(scores), self.tags(of_tags)
 

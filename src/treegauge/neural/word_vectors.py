@@ -30,17 +30,17 @@ class WordVectors(NamedTuple):
 
 def read_vectors(path: str | Path, needed: Container[str] = (), most: int = MOST_WORDS) -> WordVectors:
     """The vectors of the ``needed`` words, and of the first ``most`` words of the file; the first vector of a word counts."""
-    found, dimensions = dict[str, NDArray[np.float32]](), 0
+    found, dimensions, first = dict[str, NDArray[np.float32]](), 0, 1
     for number, line in enumerate(Text(Source(str(path)), ReadOptions(encoding="utf-8")).lines(), start=1):
         fields = line.split() if len(line) < _LONGEST_LINE else []
         if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
-            dimensions = int(fields[1])
+            dimensions, first = int(fields[1][:9]), 2
             _check_dimensions(dimensions, str(path))
             continue
         if not dimensions:
             dimensions = len(fields) - 1
             _check_dimensions(dimensions, str(path))
-        if len(fields) <= dimensions:
+        if len(fields) <= dimensions or (number == first and len(fields) > dimensions + 1):
             raise _bad_line(f"a word and {dimensions} numbers are expected", str(path), number, line)
         try:
             # A word of GloVe may have spaces in it.
@@ -55,7 +55,8 @@ def read_vectors(path: str | Path, needed: Container[str] = (), most: int = MOST
     if not found:
         raise InputError("there are no word vectors in it", path=str(path))
     values = np.stack(list(found.values()))
-    return WordVectors(tuple(found), (values / max(float(values.std()), 1e-6)).astype(np.float16))
+    scale = max(float(values.std()), float(np.abs(values).max()) / 1000, 1e-6)  # so that half precision holds all values
+    return WordVectors(tuple(found), (values / scale).astype(np.float16))
 
 
 def _check_dimensions(dimensions: int, path: str) -> None:

@@ -86,13 +86,19 @@ def split_features(label: str) -> tuple[str, dict[str, str]]:
     return "".join(pieces[::2]), {name: value for name, _, value in features}
 
 
-def strip_functions(tree: Tree, *, tags: bool = True, evalb: bool = False) -> Tree:
+def strip_functions(tree: Tree, *, tags: bool = True, evalb: bool = False, before: str = "") -> Tree:
     """The tree with :func:`base_label` for each label (``evalb``: :func:`evalb_label`); ``tags=False`` leaves preterminals alone.
 
+    ``before`` is the mark behind functions that stand before the label; of tags, nothing else is cut then.
+
+    >>> print(strip_functions(Tree.parse("(STA+fcl (SUBJ+np- (H+n chuva)) (P+v-fin caiu))"), before="+"))
+    (fcl (np (n chuva)) (v-fin caiu))
     >>> print(strip_functions(Tree.parse("(S (NP-SBJ-1 (PRP it)) (VP (VBD rained)) (-RRB- -RRB-))")))
     (S (NP (PRP it)) (VP (VBD rained)) (-RRB- -RRB-))
     """
-    return relabel(tree, evalb_label if evalb else base_label, tags=tags)
+    if before:
+        tree = relabel(tree, lambda label: label.partition(before)[2] or label, tags=tags)
+    return relabel(tree, evalb_label if evalb else base_label, tags=tags and not before)
 
 
 def strip_features(tree: Tree) -> Tree:

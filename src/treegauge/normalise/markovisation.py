@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError, check_name
 from treegauge.normalise.heads import HeadRules, bare_label, complements, head_rules
 from treegauge.normalise.labels import (
     base_label,
@@ -52,8 +52,7 @@ def binarise(
     >>> print(binarise(tree, "head", h=0, v=2))
     (VP (VP| (VP| (VBD gave) (NP^VP (PRP him))) (NP^VP (DT a) (NN cat))) (NP^VP (NN today)))
     """
-    if direction not in get_args(Direction):
-        raise UnknownName("direction of binarisation", direction, get_args(Direction))
+    check_name("direction of binarisation", direction, get_args(Direction))
     if v < 1 or (h is not None and h < 0):
         raise UsageError(f"h must be at least 0 and v at least 1, not h={h}, v={v}")
     find_head = _find_head(direction, rules)
@@ -190,18 +189,8 @@ MOTHER, HEAD, FRAME, COMPLEMENT = "^", "~", "|", "+"
 _MH_MARKS = MOTHER + HEAD + FRAME + COMPLEMENT
 
 
-def mrl(tree: Tree) -> Tree:
-    """Right linearisation, as Goodman's: X -> A B C D becomes X -> A X_Cont, X_Cont -> B X_Cont, X_Cont -> C D.
-
-    >>> print(mrl(Tree.parse("(VP (V gave) (NP (N her)) (NP (N tea)))")))
-    (VP (V gave) (VP_Cont (NP (N her)) (NP (N tea))))
-    """
-    return binarise_goodman(tree)
-
-
-def unmrl(tree: Tree) -> Tree:
-    """The n-ary tree of an MRL tree."""
-    return unbinarise_goodman(tree)
+mrl, unmrl = binarise_goodman, unbinarise_goodman
+"""The right linearisation of Sima'an's MRL parser is Goodman's."""
 
 
 @dataclass(slots=True)
@@ -442,8 +431,7 @@ def annotate(
     if v < 1 or h < 0:
         raise UsageError(f"h must be at least 0 and v at least 1, not h={h}, v={v}")
     for name in splits:
-        if name not in SPLITS:
-            raise UnknownName("split of labels", name, SPLITS)
+        check_name("split of labels", name, SPLITS)
     find = head_rules(rules)
     of_tags = [split for split in _TAGS if split.name in splits]
     of_phrases = [split for split in _PHRASES if split.name in splits]

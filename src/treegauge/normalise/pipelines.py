@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import numpy as np
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError, check_name
 from treegauge.normalise import labels, markovisation, pruning
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
@@ -23,7 +23,6 @@ from treegauge.presets import load_preset
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.tables import british, cut
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.notation import is_nltk_tree
 from treegauge.trees.treebank import pick_origins
 
 Transform = Callable[[Tree], Tree | None]
@@ -32,12 +31,16 @@ StepValues = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a step: its name, its default as text, its meaning, and the function that turns text into a value."""
+    """A parameter of a step: its name, its default as text, its meaning, and the function that turns text into a value.
+
+    ``of_treebank`` gives the default, as text, for the trees of a treebank with this name.
+    """
 
     name: str
     default: str
     help: str
     read: Callable[[str], Any]
+    of_treebank: Callable[[str], str] | None = None
 
     def value(self, step: str, text: str) -> Any:
         """The value that a text stands for; UsageError if it is not valid for this parameter of ``step``."""
@@ -111,6 +114,14 @@ def _splits(text: str) -> Collection[str]:
     return names
 
 
+def _renamings(text: str) -> dict[str, str]:
+    """The labels and what to call them: ``PRT=ADVP WHNP=NP``."""
+    found = {old: new for old, _, new in (pair.partition("=") for pair in text.split())}
+    if not found or not all(old and new for old, new in found.items()):
+        raise ValueError(text)
+    return found
+
+
 def _bound(transform: Callable[..., Tree | None]) -> Callable[[StepValues], Transform]:
     """A function that passes the values of a step's parameters to a transform, as its arguments of the same names."""
     return lambda values: partial(transform, **values) if values else transform
@@ -125,21 +136,26 @@ def _punctuation(text: str) -> Collection[str]:
 
 
 _PUNCTUATION_HELP = "evalb, a treebank's name (by default that of treebank=...), or tags in quotes with blanks between"
-_PUNCTUATION_TAGS = Parameter("tags", "ptb", _PUNCTUATION_HELP, _punctuation)
-_TRACE_TAGS = _tags({"-NONE-": pruning.TRACE_TAGS})
-_ROOTS = "usual (empty, TOP, ROOT, S1, VROOT), or labels in quotes with blanks between"
+_MARKS = Parameter("tags", "ptb", _PUNCTUATION_HELP, _punctuation, str)
+_BEFORE_HELP = (
+    "the mark between a function and the label after it, as + in SUBJ+np (by default that of treebank=..., if it has one)"
+)
+_BEFORE = Parameter("before", "", _BEFORE_HELP, str, lambda treebank: TREEBANKS[treebank].function_mark)
+_RENAMINGS = Parameter("new", "PRT=ADVP", "pairs OLD=NEW, as in labels:PRT=ADVP:WHNP=NP", _renamings)
+_TRACES_HELP = "the tags of traces, in quotes with blanks between"
+_TRACE_TAGS = Parameter("tags", "-NONE-", _TRACES_HELP, _tags({"-NONE-": pruning.TRACE_TAGS}))
+_ROOTS_HELP = "usual (empty, TOP, ROOT, S1, VROOT), a treebank's name (for its own, too), or labels in quotes with blanks between"
+_ROOT_LABELS = {name: style.roots | labels.ROOT_LABELS for name, style in TREEBANKS.items()} | {"usual": labels.ROOT_LABELS}
+_ROOTS = Parameter("labels", "usual", _ROOTS_HELP, _tags(_ROOT_LABELS), str)
+_NEW_ROOT = Parameter("label", "TOP", "the new root's label", str)
 _DIRECTION = Parameter("direction", "right", "right, left or head", _choice(*get_args(markovisation.Direction)))
 _RULES = Parameter("rules", "collins", "the head rules: collins, left, right or a rule file", head_rules)
 _UPWARDS = "how many labels upwards a phrase remembers, itself included (a number from 1)"
 _SPLITS = f"usual, none, or names in quotes with blanks between, of {', '.join(markovisation.SPLITS)}"
+_LONGEST = Parameter("longest", "40", "a number of words (from 0)", _at_least(0))
 
 _ALL = (
-    Step(
-        "traces",
-        "remove traces and the brackets they empty",
-        _bound(pruning.remove_traces),
-        parameters=(Parameter("tags", "-NONE-", "the tags of traces, in quotes with blanks between", _TRACE_TAGS),),
-    ),
+    Step("traces", "remove traces and the brackets they empty", _bound(pruning.remove_traces), parameters=(_TRACE_TAGS,)),
     Step(
         "functions",
         "cut function tags and indices from labels: NP-SBJ-1 becomes NP",
@@ -147,34 +163,21 @@ _ALL = (
         parameters=(
             Parameter("tags", "yes", "whether preterminals are cut too (yes or no)", _yes_or_no),
             Parameter("evalb", "no", "whether -LRB- is cut to the empty label, as EVALB does (yes or no)", _yes_or_no),
+            _BEFORE,
         ),
+    ),
+    Step(
+        "labels",
+        "rename phrases and tags: PRT becomes ADVP",
+        lambda values: partial(labels.relabel, new=lambda label: values["new"].get(label, label), tags=values["tags"]),
+        parameters=(_RENAMINGS, Parameter("tags", "yes", "whether tags are renamed too (yes or no)", _yes_or_no)),
     ),
     Step("features", "cut SPMRL features, ##...##, from labels", _bound(labels.strip_features)),
     Step("redundant", "remove X -> X, a node over one child of its own label", _bound(labels.remove_redundant)),
-    Step(
-        "root",
-        "remove a root that only holds the sentence together",
-        _bound(labels.remove_root),
-        parameters=(Parameter("labels", "usual", _ROOTS, _tags({"usual": labels.ROOT_LABELS})),),
-    ),
-    Step(
-        "add-root",
-        "put a root on top",
-        _bound(labels.add_root),
-        _bound(labels.remove_added_root),
-        (Parameter("label", "TOP", "the new root's label", str),),
-    ),
-    Step(
-        "punctuation",
-        "drop punctuation by its tags, and the brackets this empties",
-        _bound(pruning.drop_punctuation),
-        parameters=(_PUNCTUATION_TAGS,),
-    ),
-    Step(
-        "attach-punctuation",
-        "put punctuation that hangs from the root below the lowest phrase around it",
-        _bound(attach_punctuation),
-    ),
+    Step("root", "remove a root that only holds the sentence together", _bound(labels.remove_root), parameters=(_ROOTS,)),
+    Step("add-root", "put a root on top", _bound(labels.add_root), _bound(labels.remove_added_root), (_NEW_ROOT,)),
+    Step("punctuation", "drop punctuation, and the brackets this empties", _bound(pruning.drop_punctuation), parameters=(_MARKS,)),
+    Step("attach-punctuation", "put punctuation from the root below the lowest phrase around it", _bound(attach_punctuation)),
     Step(
         "continuous",
         "make trees with crossing branches continuous: raise what is outside a node's head block, or split a node into its blocks",
@@ -194,7 +197,7 @@ _ALL = (
         "hogenhout",
         "punctuation, empty, double, one-word, as Hogenhout & Matsumoto 1996",
         lambda values: partial(pruning.hogenhout, tags=values["tags"], one_word=values["one-word"]),
-        parameters=(_PUNCTUATION_TAGS, Parameter("one-word", "yes", "whether one-word brackets go (yes or no)", _yes_or_no)),
+        parameters=(_MARKS, Parameter("one-word", "yes", "whether one-word brackets go (yes or no)", _yes_or_no)),
     ),
     Step(
         "preset",
@@ -254,12 +257,6 @@ _ALL = (
         ),
     ),
     Step(
-        "mrl",
-        "Sima'an's right linearisation (MRL parser), the same as xcont",
-        _bound(markovisation.mrl),
-        lambda values: markovisation.unmrl,
-    ),
-    Step(
         "mh",
         "Sima'an's MH parser: no unaries, mother and head tag in the labels, linearised around heads; it needs the function tags "
         "for telling complements and cuts them; undone to the unary-free tree",
@@ -267,19 +264,14 @@ _ALL = (
         lambda values: markovisation.unmh,
         (_RULES,),
     ),
-    Step(
-        "length",
-        "keep only sentences of at most N words, traces not counted",
-        _bound(pruning.keep_short),
-        parameters=(Parameter("longest", "40", "a number of words (from 0)", _at_least(0)),),
-        filters=True,
-    ),
+    Step("length", "keep only sentences of at most N words, without traces", _bound(pruning.keep_short), None, (_LONGEST,), True),
 )
 STEPS: dict[str, Step] = {step.name: step for step in _ALL}
 """Every step by name, in the usual order of application."""
 
 ALIASES: dict[str, tuple[str, str]] = {
     "goodman": ("traces,unaries:top,xcont", "Goodman 1996, section 5.2.1"),
+    "mrl": ("xcont", "the right linearisation of Sima'an's MRL parser"),
     "freval": ("traces,functions,redundant", "the cleaning of Bastings & Sima'an 2014, section 4"),
 }
 """Name -> the pipeline that it stands for, and the source of that."""
@@ -332,6 +324,8 @@ class Pipeline:
         return f"undo of {written}" if self.undoing else written
 
     def __call__(self, tree: Tree) -> Tree | None:
+        if not isinstance(tree, Tree):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"a pipeline is called with one Tree, not {type(tree).__name__}: pipeline.apply(trees) takes several")
         return self.trace(tree)[0]
 
     def trace(self, tree: Tree) -> tuple[Tree | None, BoundStep | None]:
@@ -346,8 +340,9 @@ class Pipeline:
             current = made
         return current, None
 
-    def apply(self, trees: object, gone: Counter[str] | None = None) -> Iterator[Tree]:
-        """The normalised trees, in order, of a treebank, an iterable of trees, or any other value that holds trees.
+    def apply(self, trees: object, gone: Counter[str] | None = None) -> Treebank:
+        """The normalised trees, in order, of a treebank, an iterable of trees, or any other value that holds trees, each with the
+        origin of the tree it was made from.
 
         A tree that a filter rejects is left out; one of which a step leaves nothing becomes the empty parse ``()``, so that later
         trees keep their numbers. ``gone`` counts both by step.
@@ -361,18 +356,17 @@ class Pipeline:
         >>> dict(gone)
         {'punctuation': 1, 'length:longest=2': 1}
         """
-        return (tree for _, tree in self._apply_numbered(_trees_of(trees), gone))
+        from treegauge.io import as_treebank
 
-    def treebank(self, bank: Treebank, gone: Counter[str] | None = None) -> Treebank:
-        """The treebank of the normalised trees, as :meth:`apply` gives them, each with the origin of the tree it was made from.
-
-        >>> pipeline("length:1").treebank(Treebank.parse("(A (B b)) (A (B b) (C c))"))
-        <Treebank of 1 tree, 1 token, 2 nodes>
-        """
+        bank = as_treebank(trees)
         numbered = list(self._apply_numbered(bank, gone))
         made = Treebank.from_trees(tree for _, tree in numbered)
         origins = pick_origins(bank.origins, np.array([index for index, _ in numbered], dtype=np.int64))
         return replace(made, origins=tuple(origins))
+
+    def stream(self, trees: Iterable[Tree], gone: Counter[str] | None = None) -> Iterator[Tree]:
+        """The normalised trees as :meth:`apply` gives them, made one at a time."""
+        return (tree for _, tree in self._apply_numbered(trees, gone))
 
     def with_counter(self, changes: Counter[str]) -> Pipeline:
         """The same pipeline, which also counts in ``changes`` what its steps do to crossing branches and punctuation.
@@ -423,17 +417,8 @@ def _counting(transform: Transform, changes: Counter[str]) -> Transform:
     return transform if known is None else lambda tree: known(tree, changes)
 
 
-def _trees_of(value: object) -> Iterable[Tree]:
-    """The trees that a value holds; those of an iterable are made one at a time, so that a stream stays a stream."""
-    from treegauge.io import as_treebank
-
-    if isinstance(value, str | Tree | Treebank) or not isinstance(value, Iterable) or is_nltk_tree(cast(object, value)):
-        return as_treebank(cast(object, value))
-    return (item if isinstance(item, Tree) else as_treebank([item])[0] for item in cast("Iterable[object]", value))
-
-
-def pipeline(text: str, treebank: str = "") -> Pipeline:
-    """The pipeline that a text describes; without tags of its own, the step punctuation has those of the treebank.
+def pipeline(text: str | Iterable[str], treebank: str = "") -> Pipeline:
+    """The pipeline that a text, or a list of steps, describes; for what it does not say, the style of the treebank decides.
 
     >>> print(pipeline("traces, unaries:bottom, binarise:left:h=inf"))
     traces,unaries:keep=bottom,binarise:direction=left:h=inf
@@ -441,6 +426,10 @@ def pipeline(text: str, treebank: str = "") -> Pipeline:
     Traceback (most recent call last):
     treegauge.errors.UnknownName: unknown normalising step 'trace'; did you mean 'traces'? Valid: ...
     """
+    if not isinstance(text, str):
+        text = ",".join(text)
+    if treebank and treebank not in TREEBANKS:
+        raise UnknownName("treebank", treebank, TREEBANKS)
     if text.count('"') % 2:
         raise UsageError(f"a double quote is not closed in the steps {text!r}")
     steps: list[BoundStep] = []
@@ -468,21 +457,27 @@ def _bind(name: str, arguments: Iterable[str], treebank: str) -> BoundStep:
     if not name:
         raise UsageError("a step without a name: commas separate steps, as in traces,functions")
     name = british(name)
+    if "=" in name:
+        raise UsageError(f"{name!r} is not a step: colons separate the parameters of a step, as in labels:PRT=ADVP:WHNP=NP")
     if name not in STEPS:
         raise UnknownName("normalising step", name, [*STEPS, *ALIASES])
     step = STEPS[name]
-    values = {each.name: treebank if treebank and each is _PUNCTUATION_TAGS else each.default for each in step.parameters}
-    positional = iter(step.parameters)
+    values = {each.name: each.of_treebank(treebank) if treebank and each.of_treebank else each.default for each in step.parameters}
+    positional, pairs = iter(step.parameters), list[str]()
     for argument in arguments:
         key, given, value = argument.partition("=") if not argument.lstrip().startswith('"') else ("", "", argument)
-        if not given:
+        if _RENAMINGS in step.parameters and given and key not in values:
+            pairs.append(argument)
+            key, value = _RENAMINGS.name, " ".join(pairs)
+        elif not given:
             parameter = next(positional, None)
             if parameter is None:
                 raise UsageError(f"too many parameters for {name}: {argument!r} is one more than {step.signature} has")
             key, value = parameter.name, argument
         key = key.strip()
-        if key not in values:
-            raise UnknownName(f"parameter of {name}", key, values)
+        check_name(f"parameter of {name}", key, values)
         values[key] = value.strip().strip('"')
+    if treebank and "preset" in values and "+" not in values["preset"]:
+        values["preset"] += f"+{treebank}"
     meant = {parameter.name: parameter.value(name, values[parameter.name]) for parameter in step.parameters}
     return BoundStep(step, values, step.do(meant), step.undo(meant) if step.undo else None)

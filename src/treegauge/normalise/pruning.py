@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from treegauge.errors import UnknownName
+from treegauge.errors import check_name
 from treegauge.normalise.labels import escape_marks, join_marked, split_marked, unescape_marks
 from treegauge.presets import Preset, load_preset
 from treegauge.trees import Child, Tree
@@ -62,8 +62,7 @@ def collapse_unaries(tree: Tree, keep: Keep = "top", *, tags: bool = True) -> Tr
     >>> print(collapse_unaries(Tree.parse("( (S (NP (NN rain)) (VP (VBD fell) (RB hard))))")))
     (S (NN rain) (VP (VBD fell) (RB hard)))
     """
-    if keep not in get_args(Keep):
-        raise UnknownName("way to collapse unary chains", keep, get_args(Keep))
+    check_name("way to collapse unary chains", keep, get_args(Keep))
 
     def combine(node: Tree, below: list[_Chain | str], above: Sequence[Tree]) -> _Chain:
         only = below[0] if len(below) == 1 else None

@@ -46,4 +46,4 @@ if TYPE_CHECKING:
     from treegauge.parsing.tree_consensus import consensus as consensus
     from treegauge.parsing.tuned_decoding import TuningResult as TuningResult, tune as tune
 else:
-    __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__, folders=["latent"])

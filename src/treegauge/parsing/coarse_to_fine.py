@@ -231,7 +231,7 @@ class SearchError:
 
 def _log_probability(parsed: ParsedSentence) -> float:
     """The log probability of the tree, from the sentence's and the tree's share of it."""
-    return -math.inf if parsed.fallback else parsed.log_probability + math.log(parsed.score)
+    return -math.inf if parsed.fallback else parsed.sentence_log_probability + math.log(parsed.score)
 
 
 def is_lost(objective: str, exact: ParsedSentence, pruned: ParsedSentence) -> bool:

@@ -29,6 +29,8 @@ _LEAST = 0.001
 _PRIOR = 1.0
 """The precision of the normal prior of ``offset`` around 0 and of ``slope`` around 1, which matters only if there are few trees."""
 _STEPS = 50
+_STEEPEST = 50.0
+"""No calibration has a larger offset or slope; of such numbers the exponential is finite."""
 
 
 class ExpectedCounts(NamedTuple):
@@ -144,6 +146,6 @@ def calibration_from_notes(notes: Mapping[str, Any]) -> F1Calibration | None:
     try:
         offset, slope, sentences = notes["calibration"]
         made = F1Calibration(float(offset), float(slope), int(sentences))
-        return made if math.isfinite(made.offset) and 0 < made.slope < math.inf else None
-    except (KeyError, TypeError, ValueError):
+        return made if abs(made.offset) < _STEEPEST and 0 < made.slope < _STEEPEST else None
+    except (KeyError, OverflowError, TypeError, ValueError):
         return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import NoParse, TooLong, UsageError
+from treegauge.errors import NoParse, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chain_labels import LabelOrders, LabelPosteriors, label_posteriors, shown_labels, span_labels, word_tags
@@ -64,7 +64,8 @@ def check_grammar(name: str, given: object) -> None:
     """Refuse what is not a grammar, with a hint at what makes one."""
     if not isinstance(given, PCFG):
         kind = type(given).__name__
-        hint = "treegauge.induce(trees) makes one" if isinstance(given, list) else "treegauge.load(path) opens a model"
+        hint = "call it, with () at the end" if callable(given) else "treegauge.load(path).parser.grammar is that of a model"
+        hint = "treegauge.induce(trees) makes one" if isinstance(given, list) else hint
         raise UsageError(f"{name} takes a grammar, a PCFG, not {kind}: {hint}")
 
 
@@ -107,12 +108,7 @@ class Forest(PosteriorView):
         limit: Limit | None = None,
     ) -> None:
         check_grammar("Forest", grammar)
-        if isinstance(words, str):
-            raise UsageError(f"a sentence is a sequence of words, not a string: {words[:40]!r}.split()")
-        self.grammar = grammar
-        self.words = tuple(words)
-        if self.n > MOST_WORDS:
-            raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
+        self.grammar, self.words = grammar, self.checked_words(words, MOST_WORDS)
         self._has_tags, self.root_label = tags is not None, grammar.label(grammar.start)
         self.leaves = leaves_of(self.binary, self.words, tags)
         self.limit = limit_of(self.n, self.binary, brackets, allowed) if limit is None else limit
@@ -307,7 +303,7 @@ class Forest(PosteriorView):
         >>> [str(parse.tree) for parse in forest.kbest(5)]
         ['(S (S a) (S (S a) (S a)))', '(S (S (S a) (S a)) (S a))']
         """
-        return list(itertools.islice(self.parses(), k))
+        return [parse.given(self.log_partition) for parse in itertools.islice(self.parses(), k)]
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
         """``size`` trees, drawn at random by their probabilities given the sentence."""

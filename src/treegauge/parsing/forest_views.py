@@ -216,8 +216,8 @@ def forest_html(forest: Forest) -> str:
         ("forest", "value"),
         (
             ("parses", shown),
-            ("log probability", f"{forest.log_partition:.4f}"),
-            ("entropy in bits", f"{forest.entropy() / math.log(2):.3f}"),
+            ("log probability of the words", f"{forest.log_partition:.4f}"),
+            ("entropy", f"{forest.entropy() / math.log(2):.3f} bits ({forest.entropy():.3f} nats)"),
             ("log probability of the best parse", f"{forest.best().log_probability:.4f}"),
         ),
     )

@@ -53,7 +53,7 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
                 words = tuple(map(restore_word, given.words))
                 if words != given.words:
                     source.note(RESTORED)
-                yield given._replace(words=words)
+                yield given._replace(words=words, line=number if kind == "raw" else None)
 
 
 _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")

@@ -21,14 +21,13 @@ from numpy.typing import NDArray
 from treegauge.errors import FileNote, MismatchError, UsageError, warn
 from treegauge.normalise.labels import ROOT_LABELS, base_label
 from treegauge.normalise.pruning import chain_labels
-from treegauge.parsing.objectives import CRITERIA, DecodingSetting, check_objective
+from treegauge.parsing.objectives import CRITERIA, LPR, DecodingSetting, check_objective
 from treegauge.parsing.parser import BatchParser, ParsedSentence, Parser, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import AnyOrder, PosteriorView, SpanLabels
 from treegauge.parsing.span_charts import TOP
 from treegauge.parsing.spellings import Spellings
 from treegauge.trees.tree import Child, Tree
 
-LPR = "labelled-precision-recall"
 LAM = 0.45
 """The price of a node of a mixture, unless it was tuned or is given."""
 MIXTURE_SETTINGS = {purpose: DecodingSetting(LPR, lam) for purpose, lam in zip(CRITERIA, (LAM, 0.5, 0.25, 0.7), strict=True)}
@@ -36,6 +35,8 @@ MIXTURE_SETTINGS = {purpose: DecodingSetting(LPR, lam) for purpose, lam in zip(C
 probable than not: if constituents were right independently of each other, no tree would be right more often."""
 LEAST = 1e-6
 """Smaller posteriors are left out of the mean."""
+_LARGEST = 1e100
+"""No share is larger."""
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Names = Callable[[str], Sequence[str]]
@@ -129,10 +130,10 @@ def _with_tags(given: Posteriors, n: int) -> Posteriors:
 
 
 def check_shares(parts: Sequence[object], shares: Sequence[float]) -> None:
-    """Refuse shares that are not one finite number for each part, none below 0 and not all 0."""
+    """Refuse shares that are not one number for each part, none below 0, not all 0, and small enough to be added."""
     if not parts:
         raise UsageError("a mixture needs at least one model")
-    usable = all(isinstance(share, Real) and 0 <= share < math.inf for share in shares)
+    usable = all(isinstance(share, Real) and 0 <= share <= _LARGEST for share in shares)
     if len(parts) != len(shares) or not usable or not any(shares):
         given = ", ".join(f"{share:g}" if isinstance(share, Real) else repr(share) for share in shares)
         needed = f"{len(parts)} shares, none below 0 and not all 0, such as {','.join('2'.ljust(len(parts), '1'))}"
@@ -142,7 +143,8 @@ def check_shares(parts: Sequence[object], shares: Sequence[float]) -> None:
 class MixtureView(PosteriorView):
     """The mean of the posteriors of several models of one sentence, each with its share.
 
-    ``parts`` are views, or :class:`Posteriors` collected from them; shares are scaled to sum to 1.
+    ``parts`` are views, or :class:`Posteriors` collected from them; shares are scaled to sum to 1, and a part with a share of 0 is
+    left out.
 
     >>> from treegauge.grammar import PCFG
     >>> from treegauge.parsing.forest import Forest
@@ -158,10 +160,11 @@ class MixtureView(PosteriorView):
     ) -> None:
         self.words, self.lam = tuple(words), lam
         check_shares(parts, shares)
-        self.parts = [collect(part) if isinstance(part, PosteriorView) else part for part in parts]
+        used = [(part, share) for part, share in zip(parts, shares, strict=True) if share]
+        self.parts = [collect(part) if isinstance(part, PosteriorView) else part for part, _ in used]
         if any(len(part.some) != self.n for part in self.parts):
             raise MismatchError(f"the models have other words than the sentence: {' '.join(self.words[:8])}")
-        self.shares = [share / math.fsum(shares) for share in shares]
+        self.shares = [share / math.fsum(shares) for _, share in used]
         self.is_binary = all(part.is_binary for part in self.parts)
         self.treebank_root = next((part.root for part in self.parts if part.root is not None), None)
 
@@ -311,7 +314,7 @@ class MixtureParser(BatchParser):
             return replace(self.parts[0].parse(sentence), missing=len(self.parts))
         assert isinstance(view, MixtureView)
         made = self.parsed(view, view.argmax(self.objective, **self.options), sentence, math.nan)
-        return replace(made, missing=len(self.parts) - len(view.parts))
+        return replace(made, missing=sum(map(bool, self.shares)) - len(view.parts))
 
     def output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
         """The tree, with the sentence's own tags if these are to be kept or are the words of the models."""
@@ -338,22 +341,23 @@ def mixture_of(
     if tagged and len(tagged) < len(parts):
         other = next(name for name in parts if name not in tagged)
         raise MismatchError(f"{tagged[0]} is a grammar over tags, {other} is one over words: they cannot be mixed")
-    cut = _labels_to_cut(parts)
+    cut = labels_to_cut(list(parts), [part.phrase_labels for part in parsers])
     _refuse_other_tokens(parts)
     given = [1.0] * len(parsers) if shares is None else shares
     return MixtureParser(parsers, tuple(given), lam=LAM if lam is None else lam, cut=frozenset(cut))
 
 
-def _labels_to_cut(parts: Mapping[str, SentenceParser]) -> list[int]:
-    """The numbers of the parsers whose function tags do not count; an error if two parsers have no label in common."""
-    labels = [part.phrase_labels - ROOT_LABELS for part in parts.values()]
-    plain, names = [frozenset(map(base_label, own)) for own in labels], list(parts)
+def labels_to_cut(names: Sequence[str], phrases: Sequence[frozenset[str]]) -> list[int]:
+    """The numbers of the models whose function tags do not count, given the names and labels of all; an error if two models have
+    no label in common."""
+    labels = [own - ROOT_LABELS for own in phrases]
+    plain = [frozenset(map(base_label, own)) for own in labels]
     for (i, some), (j, others) in itertools.combinations(enumerate(plain), 2):
         if some and others and not some & others:
             shown = " and ".join(f"{names[k]} has {', '.join(sorted(plain[k])[:5])}" for k in (i, j))
             raise MismatchError(f"the models have no label in common: {shown}")
     detailed = [i for i, own in enumerate(labels) if own - plain[i]]
-    if len(detailed) == len(parts):
+    if len(detailed) == len(names):
         return []
     for i in detailed:
         example = min(labels[i] - plain[i])

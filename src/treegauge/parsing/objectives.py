@@ -33,9 +33,9 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError, check_name
 from treegauge.parsing.free_objectives import (
     bracketed_recall,
     chosen_reading,
@@ -67,9 +67,9 @@ def check_objective(
 ) -> tuple[Objective, dict[str, Any]]:
     """The objective of a name such as ``frames`` or ``mbr:parseval``, and its options; an error if the name or an option is
     unknown, or if it needs more than a view ``gives``."""
-    name, _, metric = british(objective).partition(":")
+    name, _, metric = british(str(objective)).partition(":")
     if name not in OBJECTIVES or (metric and name != "mbr"):
-        raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
+        raise UnknownName("objective", str(objective), [*OBJECTIVES, "mbr:METRIC"])
     found, given = OBJECTIVES[name], dict(options)
     if metric:
         given["score"] = MetricRate(metric, given.pop("preset", None))
@@ -90,7 +90,7 @@ def _check_options(name: str, decode: Callable[..., Best], given: Mapping[str, A
         what = f"takes no option {wrong[0]!r}" if wrong else f"needs {needed[0]}=..."
         raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
     for option, value in given.items():
-        if (isinstance(value, Real) and not math.isfinite(value)) or (option == "lam" and not isinstance(value, Real | None)):
+        if not (-1e100 < cast(float, value) < 1e100 if isinstance(value, Real) else option != "lam" or value is None):
             raise UsageError(f"{option} must be a finite number, not {value!r}")
 
 
@@ -148,7 +148,7 @@ def parent_child(view: PosteriorView, *, count: Literal["binary", "all"] = "bina
     index. ``count`` has the values of the metric ``parent-child``: ``binary`` counts the links of productions with two children, as
     in the paper's grammars, ``all`` those of every production.
     """
-    _check_count(count, ("all", "binary"))
+    check_name("value of count", count, ("all", "binary"))
 
     def links(parent: Hashable, children: Sequence[ProductionChild]) -> Sequence[Hashable]:
         if len(children) != 2 and count != "all":
@@ -165,7 +165,7 @@ def frames(view: PosteriorView, *, count: Literal["strict", "bin", "many", "all"
     ``count`` has the values of the metric ``frames``: ``many`` counts productions with two children or more, ``bin`` those with
     two, ``strict`` those with two and no words, ``all`` every production.
     """
-    _check_count(count, ("strict", "bin", "many", "all"))
+    check_name("value of count", count, ("strict", "bin", "many", "all"))
 
     def productions(parent: Hashable, children: Sequence[ProductionChild]) -> Sequence[Hashable]:
         is_pair = len(children) == 2 and (count == "bin" or not any(is_word for _, is_word in children))
@@ -175,17 +175,13 @@ def frames(view: PosteriorView, *, count: Literal["strict", "bin", "many", "all"
     return view.best_parse(CountedParts(("frames", count), productions))
 
 
-def _check_count(count: str, known: Sequence[str]) -> None:
-    if count not in known:
-        raise UnknownName("value of count", count, known)
-
-
 def max_rule(view: PosteriorView) -> Best:
     """The parse whose rules have the largest product of posteriors, multiplied over all grammars (Petrov & Klein 2007; Petrov
     2010). Its score is the logarithm of that product."""
     return view.best_product()
 
 
+LPR = "labelled-precision-recall"
 OBJECTIVES: dict[str, Objective] = {
     objective.name: objective
     for objective in (
@@ -193,13 +189,7 @@ OBJECTIVES: dict[str, Objective] = {
         Objective("labelled-recall", "right labelled constituents", False, "Goodman 1996, Figure 1", labelled_recall),
         Objective("bracketed-recall", "right brackets", False, "Goodman 1996, section 4", bracketed_recall),
         Objective("general", "any weights of spans", False, "Goodman 1996, General Recall", general),
-        Objective(
-            "labelled-precision-recall",
-            "right constituents less lam per node",
-            False,
-            "Goodman 1996, section 6",
-            labelled_precision_recall,
-        ),
+        Objective(LPR, "right constituents less lam per node", False, "Goodman 1996, section 6", labelled_precision_recall),
         Objective(
             "labelled-recall-licensed",
             "right labelled constituents",

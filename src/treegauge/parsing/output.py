@@ -7,7 +7,6 @@ import bz2
 import itertools
 import json
 import lzma
-import math
 import os
 import stat
 import zlib
@@ -31,7 +30,7 @@ from treegauge.trees.notation import escape_word, restore_word
 from treegauge.trees.tree import Tree
 
 FORMATS = ("bracketed", "json", "jsonl")
-SCHEMA = "treegauge.parse/2"
+SCHEMA = "treegauge.parse/3"
 UNFINISHED = ".unfinished"
 """The end of the name of a file that is to replace an earlier one."""
 CHECKPOINT = ".checkpoint"
@@ -64,8 +63,7 @@ def record(
             return f"{confidence_line(number, parsed)}\n{lines}\n" if expected_f1 else lines
         if parsed.fallback:
             return f"# sentence {number + 1}, no parse\n{parsed.tree}\n\n"
-        log_probabilities = [parse.log_probability for parse in parsed.kbest]
-        heads = [kbest_line(number, i, p - parsed.log_probability, p) for i, p in enumerate(log_probabilities)]
+        heads = [kbest_line(number, i, p.posterior or 0.0, p.log_probability) for i, p in enumerate(parsed.kbest)]
         return "".join(f"{head}\n{tree}\n" for head, tree in zip(heads, shown, strict=True)) + "\n"
     values = _values(number, parsed, kbest, posteriors)
     if expected_f1:
@@ -76,14 +74,13 @@ def record(
     return ("\n" if first else ",\n") + text
 
 
-def kbest_line(number: int, rank: int, log_posterior: float, log_probability: float | None = None) -> str:
+def kbest_line(number: int, rank: int, posterior: float, log_probability: float | None = None) -> str:
     """The comment above a tree of a k-best list; ``number`` and ``rank`` count from 0.
 
-    >>> kbest_line(0, 1, -0.847298, -6.096825)
+    >>> kbest_line(0, 1, 0.428571, -6.096825)
     '# sentence 1, parse 2, posterior 0.4286, log probability -6.0968'
     """
-    # By rounding, the difference of two logarithms may be a little above 0.
-    line = f"# sentence {number + 1}, parse {rank + 1}, posterior {min(math.exp(log_posterior), 1.0):.4g}"
+    line = f"# sentence {number + 1}, parse {rank + 1}, posterior {posterior:.4g}"
     return line if log_probability is None else f"{line}, log probability {log_probability:.4f}"
 
 
@@ -101,11 +98,13 @@ def _values(number: int, parsed: ParsedSentence, kbest: int, posteriors: bool) -
         "words": list(parsed.sentence.words),
         "tree": str(parsed.tree),
         "expected_score": plain(parsed.score),
-        "log_probability": None if parsed.fallback else plain(parsed.log_probability),
+        "sentence_log_probability": None if parsed.fallback else plain(parsed.sentence_log_probability),
         "fallback": parsed.fallback,
     }
+    if parsed.sentence.line is not None:
+        values["line"] = parsed.sentence.line
     if kbest:
-        values["kbest"] = [{"tree": str(p.tree), "log_probability": p.log_probability} for p in parsed.kbest]
+        values["kbest"] = [parse._asdict() | {"tree": str(parse.tree)} for parse in parsed.kbest]
     if posteriors:
         values["posteriors"] = [list(constituent) for constituent in parsed.constituents]
         if parsed.expected is not None:
@@ -140,7 +139,8 @@ _CHUNK_BYTES = 1 << 20
 
 
 class RecordFile:
-    """A file of records; ``path`` may be ``-`` for standard output. ``done`` is the number of complete records that it already has.
+    """A file of records; ``path`` may be ``-`` for standard output. ``done`` is the number of complete records that it already has;
+    ``discards`` tells whether it will replace those of an unfinished run.
 
     A record is a line, but bracketed trees below comments (``has_comments``) are a record of several lines that ends with a blank
     one.
@@ -167,6 +167,7 @@ class RecordFile:
             self._refuse_other_run(plan)
             self._kept = [_record_hash(self._form, record) for record in self._records()]
         self.done = len(self._kept)
+        self.discards = not resume and self._plan is not None and self._plan.exists()
         self._plan_text = "" if plan is None else json.dumps(dict(plan), indent=1)
 
     def _refuse_other_run(self, plan: Mapping[str, Any] | None) -> None:

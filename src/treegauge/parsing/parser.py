@@ -62,10 +62,11 @@ def mark_fallback(tree: Tree) -> Tree:
 
 @concise
 class Sentence(NamedTuple):
-    """Words, and their tags if they are known."""
+    """Words, their tags if they are known, and the line of raw text that they are from."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None
+    line: int | None = None
 
 
 def check_sentence(given: object) -> None:
@@ -79,6 +80,10 @@ def check_sentence(given: object) -> None:
 class ParsedSentence:
     """The tree of a sentence, and how it was found.
 
+    ``score``: the expected score of the tree in the unit of the objective: a number of right constituents or brackets, for
+    ``viterbi`` the posterior of the tree. ``sentence_log_probability``: of the words, the sum over all parses (0 for a
+    network, which has no probability of words, and nan for a mixture); each of ``kbest`` has that of its own tree.
+
     ``fallback``: the tree is right-branching because there is no parse; ``too_long``: because the sentence has too many words, or
     the chart would not fit into memory. ``expected``: the expected number of right constituents, if posteriors or expected F1 were
     asked for; ``calibration``: the model's, if it has one. ``unknown_words``: the words that are not in the grammar, if that is why
@@ -90,7 +95,7 @@ class ParsedSentence:
     sentence: Sentence
     tree: Tree
     score: float
-    log_probability: float
+    sentence_log_probability: float
     fallback: bool
     kbest: tuple[Parse, ...] = ()
     constituents: tuple[Constituent, ...] = ()
@@ -103,9 +108,10 @@ class ParsedSentence:
     missing: int = 0
 
     def __repr__(self) -> str:
+        of_words = self.sentence_log_probability
         how = ", ".join(
             ["no parse (fallback)"] * self.fallback
-            + [f"log probability {self.log_probability:.4f}"] * (math.isfinite(self.log_probability) and self.log_probability != 0)
+            + [f"log probability of the words {of_words:.4f}"] * (math.isfinite(of_words) and of_words != 0)
             + ([] if self.confidence is None else [f"expected F1 {self.confidence.expected_f1:.4f}"])
         )
         return cut(f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree}>")
@@ -232,16 +238,17 @@ class SentenceParser(_Decoder):
         parsed = list(self.with_settings(expected_f1=True).parse_all(given, jobs))
         return fit_calibration([each.tree for each in parsed], [each.expected for each in parsed], gold)
 
-    def parsed(self, forest: PosteriorView, best: Best, sentence: Sentence, log_probability: float) -> ParsedSentence:
-        """The result for a sentence with a parse."""
-        kbest = forest.kbest(self.kbest) if self.kbest else []
+    def parsed(self, forest: PosteriorView, best: Best, sentence: Sentence, of_words: float) -> ParsedSentence:
+        """The result for a sentence with a parse, given the log probability of its words."""
+        found = forest.kbest(self.kbest) if self.kbest else []
+        kbest = [parse._replace(tree=self.shown_tree(parse.tree, sentence)) for parse in found]
         return ParsedSentence(
             sentence,
             self.shown_tree(best.tree, sentence),
             best.score,
-            log_probability,
+            of_words,
             False,
-            tuple(parse._replace(tree=self.shown_tree(parse.tree, sentence)) for parse in kbest),
+            tuple(kbest),
             tuple(forest.shown_constituents()) if self.posteriors else (),
             expected=expected_counts(forest, best.tree) if self.posteriors or self.expected_f1 else None,
             calibration=self.calibration,

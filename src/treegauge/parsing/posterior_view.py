@@ -7,7 +7,7 @@ An engine gives :class:`SpanLabels`, the tags of words and what it knows besides
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UsageError
+from treegauge.errors import TooLong, UsageError
 from treegauge.tables import concise
 from treegauge.trees.tree import Child, Tree
 
@@ -40,10 +40,17 @@ class Best(NamedTuple):
 
 @concise
 class Parse(NamedTuple):
-    """A tree and the logarithm of its probability together with the words; of span charts, of its potential."""
+    """A tree and the logarithm of its probability together with the words; of span charts, of its potential. K-best parses
+    have their ``posterior``, the probability given the words, too."""
 
     tree: Tree
     log_probability: float
+    posterior: float | None = None
+
+    def given(self, of_words: float) -> Parse:
+        """The parse with its posterior, given the log probability of the words."""
+        # By rounding, the difference of two logarithms may be a little above 0.
+        return self._replace(posterior=min(math.exp(self.log_probability - of_words), 1.0))
 
     def _repr_svg_(self) -> str:
         return self.tree.svg(theme="auto")
@@ -196,6 +203,16 @@ class PosteriorView:
     """The label above every tree that is not a constituent, if there is one."""
     root_label: str | None = None
     """The label of the root of unlabelled trees; None for its likeliest."""
+
+    @staticmethod
+    def checked_words(words: Iterable[str], most: int) -> tuple[str, ...]:
+        """The words of a sentence, of which a chart can hold at most ``most``."""
+        if isinstance(words, str):
+            raise UsageError(f"a sentence is a sequence of words, not a string: {words[:40]!r}.split()")
+        found = tuple(words)
+        if len(found) > most:
+            raise TooLong(f"a sentence of {len(found):,} words is too long for a chart; the most is {most:,}")
+        return found
 
     @property
     def n(self) -> int:

@@ -1,7 +1,8 @@
 """Raw English text as sentences and words, by the rules of the Penn Treebank; and signs that a line is raw text.
 
 A sentence ends after a full stop, question mark or exclamation mark, with the quotation marks and brackets that close there, if the
-next word can begin a sentence; not after an abbreviation that is usually followed by a name or a number.
+next word can begin a sentence; not after an abbreviation that is usually followed by a name or a number, nor inside a round bracket
+that opens in mid-sentence and closes soon.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r",(?!\d)", " , "),
         (r":(?![\d/])", " : "),
         (r"(?<=[^.\s])\.(?=\s*['\")\]}]*\s*$)", " ."),
+        (r"(?<![^ (\[{])'(?!(?i:n|em)')(?=[^\W\d]+(?: ?[.,?!])?'(?!\w))", "` "),
         (r"(?<=[^'\s])'(?= )", " '"),
         (r"(?<![^ (\[{])'(?=[A-Za-z]{3}|[A-Z])(?!(?i:tis|twas|cause|till|round|em\b|n\b))", "` "),
         (r"(?i)(?<=[a-z])n't\b", " n't"),
@@ -30,9 +32,9 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?i)\b(gon|got|wan)(na|ta)\b", r"\1 \2"),
     )
 )
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[\w/]|\S+@\w\S*\w")
 _HELD = "\ue000"
-"""A character without a meaning of its own, which holds the place of an address while the rest is split."""
+"""A character without a meaning of its own, which holds the place of an address, or of itself, while the rest is split."""
+_ADDRESS = re.compile(rf"(?:https?://|www\.)(?:\S*\([^\s()]*\)(?!\S*[\w/])|\S*[\w/])|\S+@\w\S*\w|{_HELD}")
 
 
 def tokenise(text: str) -> list[str]:
@@ -52,13 +54,22 @@ def tokenise(text: str) -> list[str]:
     return [re.sub(_HELD, lambda _: next(addresses), word) for word in text.split()]
 
 
-_BEFORE_A_NAME = re.compile(r"(?:Mr|Mrs|Ms|Messrs|Dr|Prof|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|St|Mt|Ft|vs|cf|al|e\.g|i\.e|ca)\.")
-_BEFORE_A_NUMBER = re.compile(r"(?:Nos?|Figs?|pp?|Eq|Sec|Vol|Ch|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.")
+_BEFORE_A_NAME = re.compile(
+    r"(?:Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|Prof|Hon|Pres|Sen|Rep|Gov|Rev|Gen|Col|Maj|Capt|Cmdr|Adm|Lt|Sgt|Cpl|Pvt|St|Mt|Ft"
+    r"|vs|cf|al|e\.g|i\.e|viz|ca|[Ee]ds?)\."
+)
+_BEFORE_A_NUMBER = re.compile(
+    r"(?:(?i:nos?|figs?|pp?|eqs?|secs?|vols?|chs?|chap|approx)|[bcdr]|fl|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\."
+)
+_AT_THE_END = re.compile(r"(?:etc|Inc|Co|Corp|Ltd|Bros|Jr|Sr|Esq|Ave|Blvd|Rd)\.")
+"""Abbreviations that can be the last word of a sentence."""
 _INITIALS = re.compile(r"(?:[A-Z]\.)+")
 _OFTEN_FIRST = re.compile(
     r"(?:The|An?|This|That|These|Those|It|He|She|They|We|You|I|In|On|At|But|And|So|If|When|As|For|There|What|How|Why|Who)\b"
 )
 """Words that begin a sentence far more often than a name, so that initials such as U.S. can end the sentence before them."""
+_ASIDE = re.compile(r"\S\s*\([^()]*\Z"), re.compile(r"[^()]{0,200}\)")
+"""The beginning of a bracket that opens in mid-sentence, and its end if that comes soon."""
 _END = re.compile(r"""(\S*?[.?!…]['"”’)\]}]*)\s+(?=['"“‘(\[{]*[A-Z0-9]|['"“‘(\[{]+\S)""")
 
 
@@ -67,6 +78,8 @@ def split_sentences(text: str) -> list[str]:
 
     >>> split_sentences('Mr. J. Smith left the U.S. in May. "Why?" he asked. It cost $3.50! The end')
     ['Mr. J. Smith left the U.S. in May.', '"Why?" he asked.', 'It cost $3.50!', 'The end']
+    >>> split_sentences("J. R. Hartley (b. 1878; see fig. 3. It is blurred.) wrote. (He fished. He sang.)")
+    ['J. R. Hartley (b. 1878; see fig. 3. It is blurred.) wrote.', '(He fished.', 'He sang.)']
     """
     found, begin = list[str](), 0
     if "\n" in text.strip():
@@ -77,6 +90,7 @@ def split_sentences(text: str) -> list[str]:
             _BEFORE_A_NAME.fullmatch(last)
             or (_BEFORE_A_NUMBER.fullmatch(last) and text[match.end()].isdigit())
             or (_INITIALS.fullmatch(last) and not _OFTEN_FIRST.match(text, match.end()))
+            or (_ASIDE[0].search(text[begin : match.end(1)]) and _ASIDE[1].match(text, match.end(1)))
         )
         if not goes_on:
             found.append(text[begin : match.end(1)].strip())
@@ -93,7 +107,10 @@ def unsplit_words(words: Sequence[str]) -> Iterator[str]:
 
     >>> list(unsplit_words("He didn't see Mr. Smith , who 's with the telescope.".split()))
     ["didn't", 'telescope.']
+    >>> list(unsplit_words("apples , pears , etc.".split()))
+    []
     """
     yield from filter(_UNSPLIT.fullmatch, words)
-    if words and _UNSPLIT_LAST.fullmatch(words[-1]):
+    abbreviations = _BEFORE_A_NAME, _BEFORE_A_NUMBER, _AT_THE_END
+    if words and _UNSPLIT_LAST.fullmatch(words[-1]) and not any(known.fullmatch(words[-1]) for known in abbreviations):
         yield words[-1]

@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import NoTree, UnknownName, UsageError
+from treegauge.errors import NoTree, UsageError, check_name
 from treegauge.parsing.posterior_view import DUMMY, Best, Constituent, Parse, PosteriorView, Reading, SpanLabels
 from treegauge.parsing.span_kernels import sample_parts
 from treegauge.parsing.span_trees import (
@@ -115,8 +115,7 @@ class SpanChart(PosteriorView):
     ) -> None:
         self.scores = as_array(scores)
         n, size = len(self.scores), self.scores.shape[2]
-        if kind not in KINDS:
-            raise UnknownName("kind of scores", str(kind), KINDS)
+        check_name("kind of scores", kind, KINDS)
         self.kind = kind
         self.gives = frozenset({"trees"} if kind == "potentials" else ())
         self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
@@ -229,6 +228,11 @@ class SpanChart(PosteriorView):
         """The given tag of a word, if there is one."""
         return [] if self.tags is None else [(self.tags[position], 1.0)]
 
+    @property
+    def phrase_labels(self) -> frozenset[str]:
+        """The labels of the nodes that its trees can have, apart from tags."""
+        return frozenset(node for X, label in enumerate(self.labels) if X not in self.null for node in self.nodes_of(label))
+
     @staticmethod
     def nodes_of(name: str) -> Sequence[str]:
         """The nodes that a label such as ``S::VP`` stands for."""
@@ -293,7 +297,7 @@ class SpanChart(PosteriorView):
         :attr:`log_partition`, that is the logarithm of its probability."""
         if k < 1:
             raise UsageError(f"k must be at least 1, not {k}")
-        return [Parse(self.tree(spans), value) for value, spans in best_trees(self.potentials, k)]
+        return [Parse(self.tree(spans), value).given(self.log_partition) for value, spans in best_trees(self.potentials, k)]
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
         """``size`` trees, drawn at random by their probabilities."""
@@ -383,20 +387,10 @@ class SpanChart(PosteriorView):
 
 
 def decode(
-    scores: Any,
-    objective: str | None = None,
-    *,
-    kind: ChartKind = "potentials",
-    labels: Sequence[str] | None = None,
-    words: Sequence[str] | None = None,
-    tags: Sequence[str] | None = None,
-    null: Null = None,
-    root: bool = True,
-    temperature: float = 1.0,
-    allowed: ArrayLike | None = None,
-    required: Required = (),
-    **options: Any,
-) -> Best:
+    scores: Any, objective: str | None = None, *, kind: ChartKind = "potentials", labels: Sequence[str] | None = None,
+    words: Sequence[str] | None = None, tags: Sequence[str] | None = None, null: Null = None, root: bool = True,
+    temperature: float = 1.0, allowed: ArrayLike | None = None, required: Required = (), **options: Any,
+) -> Best:  # fmt: skip
     """The best tree for an objective, and its expected score, from an array of span scores (NumPy, or any array with DLPack).
 
     The arguments are those of :class:`SpanChart`; further options are the objective's, such as ``lam`` of

@@ -296,35 +296,40 @@ def best_trees(given: Potentials, k: int) -> list[tuple[float, dict[tuple[int, i
     left: dict[tuple[int, int], _RankedWays] = {}
     right: dict[tuple[int, int], _RankedWays] = {}
     one = np.zeros(1, np.int64)
+
+    def best_splits(s: int, t: int) -> _BestSplits:
+        pieces: list[tuple[NDArray[Any], ...]] = []
+        for r in range(s + 1, t):
+            a, b = left[s, r].value, right[r, t].value
+            fit = (i < len(a)) & (j < len(b))
+            pieces.append((a[i[fit]] + b[j[fit]], np.full(int(fit.sum()), r), i[fit], j[fit]))
+        values, at, of_left, of_right = (np.concatenate(column) for column in zip(*pieces, strict=True))
+        value, order = _top(values, k)
+        return _BestSplits(value, at[order], of_left[order], of_right[order])
+
+    def constituents(rank: int) -> dict[tuple[int, int], int]:
+        found: dict[tuple[int, int], int] = {}
+        stack = [(0, n, rank, left)]
+        while stack:
+            s, t, which, role = stack.pop()
+            part, inner = role[s, t], splits[s, t]
+            if part.label[which] >= 0:
+                found[s, t] = int(part.label[which])
+            if t > s + 1:
+                below = part.below[which]
+                r = int(inner.at[below])
+                stack += [(s, r, int(inner.left[below]), left), (r, t, int(inner.right[below]), right)]
+        return found
+
     for d in range(1, n + 1):
         for s in range(n - d + 1):
             t = s + d
-            inner = _BestSplits(np.zeros(1), one, one, one) if d == 1 else _best_splits(s, t, left, right, i, j, k)
+            inner = _BestSplits(np.zeros(1), one, one, one) if d == 1 else best_splits(s, t)
             splits[s, t] = inner
             own = given.label[s, t - 1]
             left[s, t] = _rank(inner.value, own, bool(given.group_left[s, t - 1]), given.left[s, t - 1] > -np.inf, k)
             right[s, t] = _rank(inner.value, own, bool(given.group_right[s, t - 1]), given.right[s, t - 1] > -np.inf, k)
-    found = left[0, n]
-    return [(float(found.value[rank]), _read_tree(n, rank, splits, left, right)) for rank in range(len(found.value))]
-
-
-def _best_splits(
-    s: int,
-    t: int,
-    left: dict[tuple[int, int], _RankedWays],
-    right: dict[tuple[int, int], _RankedWays],
-    i: NDArray[np.int64],
-    j: NDArray[np.int64],
-    k: int,
-) -> _BestSplits:
-    pieces: list[tuple[NDArray[Any], ...]] = []
-    for r in range(s + 1, t):
-        a, b = left[s, r].value, right[r, t].value
-        fit = (i < len(a)) & (j < len(b))
-        pieces.append((a[i[fit]] + b[j[fit]], np.full(int(fit.sum()), r), i[fit], j[fit]))
-    values, at, of_left, of_right = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    value, order = _top(values, k)
-    return _BestSplits(value, at[order], of_left[order], of_right[order])
+    return [(float(value), constituents(rank)) for rank, value in enumerate(left[0, n].value)]
 
 
 def _rank(inner: NDArray[np.float64], own: NDArray[np.float64], group: bool, possible: bool, k: int) -> _RankedWays:
@@ -344,27 +349,6 @@ def _rank(inner: NDArray[np.float64], own: NDArray[np.float64], group: bool, pos
 def _top(values: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     order = np.argsort(-values, kind="stable")[:k]
     return values[order], order
-
-
-def _read_tree(
-    n: int,
-    rank: int,
-    splits: Mapping[tuple[int, int], _BestSplits],
-    left: Mapping[tuple[int, int], _RankedWays],
-    right: Mapping[tuple[int, int], _RankedWays],
-) -> dict[tuple[int, int], int]:
-    found: dict[tuple[int, int], int] = {}
-    stack = [(0, n, rank, left)]
-    while stack:
-        s, t, which, role = stack.pop()
-        part, inner = role[s, t], splits[s, t]
-        if part.label[which] >= 0:
-            found[s, t] = int(part.label[which])
-        if t > s + 1:
-            below = part.below[which]
-            r = int(inner.at[below])
-            stack += [(s, r, int(inner.left[below]), left), (r, t, int(inner.right[below]), right)]
-    return found
 
 
 POINTS = 32

@@ -33,6 +33,8 @@ class Spellings:
         self.forms: dict[str, list[str]] = {}
         for word in sorted(word for word in self.known if not word.isalnum()):
             self.forms.setdefault(_plain(word), []).append(word)
+        # An apostrophe is far more often possessive or closing than opening, which is a backquote in tokenised text.
+        self.forms.get("'", []).sort(key=lambda form: form in ("‘", "`"))
 
     def __call__(self, words: Sequence[str]) -> tuple[str, ...]:
         """The words in the forms that the model knows; a word that it does not know in any form stays as it is."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import MismatchError, UsageError, check_name
 from treegauge.parsing.posterior_view import Best
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -47,8 +47,7 @@ class MetricRate:
         metric, _, rate = name.partition(".")
         self.metric = find_metric(metric)
         self.rate = rate or self.metric.headline
-        if self.rate not in self.metric.rate_names:
-            raise UnknownName(f"rate of {metric}", rate, self.metric.rate_names)
+        check_name(f"rate of {metric}", self.rate, self.metric.rate_names)
         if self.rate in self.metric.undirected:
             raise UsageError(f"no tree is the best by {name}: neither more nor less of it is better")
         self.lower_is_better = self.rate in self.metric.lower_is_better

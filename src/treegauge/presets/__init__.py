@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from treegauge.errors import FormatError, InputError, UnknownName
+from treegauge.errors import FormatError, InputError, UnknownName, check_name
 from treegauge.presets.prm import KEYWORDS, Parameters, disco_keywords, parse_prm
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.tables import concise
@@ -176,8 +176,7 @@ def for_treebank(preset: Preset, treebank: str) -> Preset:
     >>> for_treebank(load_preset("spmrl"), "negra").delete_tags
     frozenset()
     """
-    if treebank not in TREEBANKS:
-        raise UnknownName("treebank", treebank, TREEBANKS)
+    check_name("treebank", treebank, TREEBANKS)
     penn, other = TREEBANKS["ptb"], TREEBANKS[treebank]
 
     def also(labels: frozenset[str], *kinds: str) -> frozenset[str]:

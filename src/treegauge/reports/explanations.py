@@ -19,12 +19,13 @@ from treegauge.scoring.evaluation import score
 from treegauge.tables import british
 
 _GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))"
-_TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN mat))))"
+_TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (RP on) (NX (DT the) (NN mat))))"
 
 
 ALSO_OBJECTIVES = ("frames", "parent-child")
 """The metrics that are decoding objectives, too."""
 CHUNK_ENTROPY = "chunk-entropy"
+_BITS = "bits by which treegauge chunks entropy scores chunkers"
 
 
 def explanation(name: str) -> str:
@@ -38,7 +39,7 @@ def explanation(name: str) -> str:
     elif name == CHUNK_ENTROPY:
         from treegauge.chunks import entropy
 
-        lines = [f"{name}: bits by which treegauge chunks entropy scores chunkers", "", _plain(inspect.getdoc(entropy) or "")]
+        lines = [f"{name}: {_BITS}", "", _plain(inspect.getdoc(entropy) or "")]
         lines += ["", f"Papers: {'; '.join(map(str, references_of(name)))}"]
     elif base in _TERMS:
         lines = [f"{base}: {_TERMS[base]}"]
@@ -51,7 +52,7 @@ def explained_names() -> Iterator[str]:
     """Lines that list everything that can be explained."""
     from treegauge.parsing.objectives import OBJECTIVES
 
-    yield from ("Metrics:", *(f"  {name:26} {find_metric(name).summary}" for name in METRICS), f"  {CHUNK_ENTROPY}")
+    yield from ("Metrics:", *(f"  {name:26} {find_metric(name).summary}" for name in METRICS), f"  {CHUNK_ENTROPY:26} {_BITS}")
     yield from ("Decoding objectives:", *(f"  {name:26} maximises {each.maximises}" for name, each in OBJECTIVES.items()))
     yield f"Baselines, and terms: {', '.join(_TERMS)}"
 
@@ -89,9 +90,11 @@ def _lines(name: str, metric: Metric) -> Iterator[str]:
     width = max(map(len, result.rates))
     for rate, value in result.rates.items():
         shown = "-" if math.isnan(value) else f"{value:.4f}"
-        yield f"  {rate:{width}}  {shown}{_symmetry(metric, rate)}"
+        reading = metric.reading_of(rate)
+        yield f"  {rate:{width}}  {shown}{f'  ({reading})' if reading else ''}{_symmetry(metric, rate)}"
     yield ""
-    yield f"Counts per sentence: {', '.join(metric.columns)}"
+    counts = (name if isinstance(count, list) else f"{name} {count:.4g}" for name, count in result.counts.items())
+    yield f"Counts per sentence, here: {', '.join(counts)}"
     yield f"Preset, unless another is given: {metric.preset}"
     if metric.options:
         yield f"Options: {', '.join(f'{key}={value}' for key, value in metric.options.items())}"

@@ -12,8 +12,6 @@ can set the colours of the series by their classes ``s0``, ``s1`` ...
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,8 +19,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
-from treegauge.errors import UnknownName
-from treegauge.tables import Cell, Table
+from treegauge.errors import check_name
+from treegauge.tables import Cell, Table, cut, render
 from treegauge.trees.drawing.marks import clean, ems
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#B8A500", "#7A5195", "#A05A2C")
@@ -74,6 +72,12 @@ class Figure:
     key: str = "name"
     x: Sequence[float] = ()
 
+    def __repr__(self) -> str:
+        return cut(f"<Figure {self.name!r}: {self.title}>")
+
+    def _repr_svg_(self) -> str:
+        return figure_file(self)
+
     def csv(self) -> str:
         """The data as CSV: a row for each name, columns for the values of each series and the ends of its intervals.
 
@@ -89,12 +93,8 @@ class Figure:
                 columns += [(f"{one.name} (low)", one.low), (f"{one.name} (high)", one.high)]
             if one.paper:
                 columns.append((f"{one.name} (paper)", one.paper))
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([self.key, *(name for name, _ in columns)])
-        for index, name in enumerate(self.names):
-            writer.writerow([name, *("" if math.isnan(values[index]) else values[index] for _, values in columns)])
-        return text.getvalue()
+        rows = tuple((name, *(values[index] for _, values in columns)) for index, name in enumerate(self.names))
+        return render(Table("", (self.key, *(name for name, _ in columns)), rows), "csv") + "\n"
 
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -121,8 +121,7 @@ def fragment_figures(
     ['f1_by_size', 'f1_difference']
     """
     baseline = baseline or next(iter(f1))
-    if baseline not in f1:
-        raise UnknownName("baseline system", baseline, f1)
+    check_name("baseline system", baseline, f1)
     figures = [_fragment_figure("f1_by_size", "F1 by fragment size", f1, 1, upto)]
     if len(f1) > 1:
         base = _between(f1[baseline], 1, upto)

@@ -13,12 +13,14 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 from treegauge.errors import MissingExtra, UsageError
 from treegauge.io.writing import write_bytes
+from treegauge.reports.comparison_figures import comparison_figure
 from treegauge.reports.figures import Figure, figure_file
+from treegauge.significance.comparison import Comparison
 
 _DPI = 100
 _POINTS = 72 / _DPI
@@ -49,17 +51,17 @@ def figure_format(path: str | Path) -> str:
     return suffix
 
 
-def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> list[Path]:
-    """Draw a figure into a file (SVG, PDF or PNG by its suffix) and, with ``data``, write its data beside it; returns the files."""
-    path = Path(path)
-    svg, form = figure_file(figure), figure_format(path)
-    write_bytes(draw_svg_as(svg, form), path)
-    written = [path]
-    if data:
-        table = path.with_suffix(".csv")
+def write_figure(figure: Figure | Comparison, path: str | Path, *, data: bool = False) -> list[Path]:
+    """Draw a figure, or that of a comparison, into a file (SVG, PDF or PNG by its suffix) and, with ``data``, write its data beside
+    it; returns the files."""
+    path, figure = Path(path), comparison_figure(figure) if isinstance(figure, Comparison) else figure
+    if not isinstance(cast("object", figure), Figure):
+        raise UsageError(f"a figure is made of a comparison, treegauge.compare(...), not of a {type(figure).__name__}")
+    write_bytes(draw_svg_as(figure_file(figure), figure_format(path)), path)
+    tables = [path.with_suffix(".csv")] if data else []
+    for table in tables:
         write_bytes(figure.csv().encode("utf-8", "replace"), table)
-        written.append(table)
-    return written
+    return [path, *tables]
 
 
 def draw_svg_as(svg: str, form: str) -> bytes:

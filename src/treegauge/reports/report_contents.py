@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from treegauge.metrics.freval import Freval
+from treegauge.metrics.registry import find_metric
 from treegauge.reports.comparison_figures import differences_figure
 from treegauge.reports.figures import Figure, Series, fragment_figures, number_in
 from treegauge.reports.reporting import Report
@@ -114,7 +115,7 @@ def difference_tables(report: Report) -> list[Table]:
 
 
 def _name_cells(name: tuple[str, str]) -> tuple[str, str]:
-    return name[0], name[1].replace("_", " ")
+    return name[0], find_metric(name[0]).rate_words(name[1])
 
 
 def rate_text(name: tuple[str, str], value: float, interval: Interval) -> str:

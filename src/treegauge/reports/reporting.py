@@ -486,7 +486,7 @@ def report(
     >>> found.systems, found.sentences.differing
     (('flat',), 1)
     """
-    options, reading = with_settings(options or CompareOptions(), reading, metric, settings)
+    options, reading = with_settings("report", options or CompareOptions(), reading, metric, settings)
     systems = systems_by_name(gold, systems)
     if not systems:
         raise UsageError("a report needs at least one system")

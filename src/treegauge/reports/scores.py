@@ -1,32 +1,33 @@
 """Scores as text: tables, Markdown, LaTeX, HTML, CSV, JSON, a line of JSON per sentence, or EVALB's own layout.
 
-Beside the scores: sentences that gold and test do not share, sentences behind the rows of a breakdown, and limits that were missed.
+Beside the scores: sentences that gold and test do not share, and sentences behind the rows of a breakdown.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from treegauge.alignment.notes import REMARKS, Note, misfits as misfit_notes, with_advice
-from treegauge.errors import UnknownName, UsageError
+from treegauge.alignment.notes import REMARKS, Note, misfits, with_advice
+from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
-from treegauge.scoring.result import EVERY_RATE, RateLayout, Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
-from treegauge.tables import Cell, Table, british, render
+from treegauge.scoring.result import (
+    EVERY_RATE,
+    RateLayout,
+    Result,
+    Scores,
+    numbered_from_1,
+    one_of_each_system,
+    shown_rate,
+    tables_of,
+    tidy_table,
+)  # fmt: skip
+from treegauge.tables import Cell, Table, render
 from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns.constituent_counts import Place
-
-
-def one_of_each_system(results: Sequence[Result]) -> list[Result]:
-    """The first result of each system and run: notes and breakdowns belong to these, whatever the metric."""
-    first: dict[str, Result] = {}
-    for result in results:
-        first.setdefault(result.label, result)
-    return list(first.values())
 
 
 MOST_NOTES = 10
@@ -49,13 +50,13 @@ _COUNTED = {
 }
 
 
-def note_lines(results: Sequence[Result], hint: str = "") -> Iterator[str]:
-    """A line for each of the first notes of every kind, and the number of further ones, with a hint on how to see them."""
-    yield from listed_notes({result.label: result.notes for result in one_of_each_system(results)}, hint)
+def notes_by_system(results: Sequence[Result]) -> dict[str, Sequence[Note]]:
+    """The notes on each system or run, whatever the metric."""
+    return {result.label: result.notes for result in one_of_each_system(results)}
 
 
 def listed_notes(notes: Mapping[str, Sequence[Note]], hint: str = "") -> Iterator[str]:
-    """The lines of :func:`note_lines`, from the notes on each system."""
+    """A line for each of the first notes of every kind, and the number of further ones, with a hint on how to see them."""
     for system, every in notes.items():
         who = f"{system}: " if len(notes) > 1 else ""
         remarks = [note for note in every if note.kind in REMARKS]
@@ -73,96 +74,14 @@ def listed_notes(notes: Mapping[str, Sequence[Note]], hint: str = "") -> Iterato
         yield from (f"{who}warning: {with_advice(remark)}" for remark in remarks)
 
 
-def misfits(results: Sequence[Result], *, listed: bool = True) -> list[str]:
+def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> list[str]:
     """A line for each system with missing or extra sentences, or with trees that cannot be read.
 
-    The lines refer to :func:`note_lines` as printed above them if these are ``listed``.
+    The lines refer to :func:`listed_notes` as printed above them if these are ``listed``.
     """
-    return misfits_in({result.label: result.notes for result in one_of_each_system(results)}, listed=listed)
-
-
-def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> list[str]:
-    """The lines of :func:`misfits`, from the notes on each system."""
     above = " (listed above)" if listed else ""
-    found = ((system, note) for system, every in notes.items() for note in misfit_notes(every))
+    found = ((system, note) for system, every in notes.items() for note in misfits(every))
     return [f"{system}: {with_advice(note._replace(what=note.what + above))}" for system, note in found]
-
-
-class RateLimit(NamedTuple):
-    """A rate and its lowest accepted value or, if ``is_most``, its highest."""
-
-    rate: str
-    limit: float
-    is_most: bool = False
-
-    @property
-    def option(self) -> str:
-        """The option that sets such a limit."""
-        return "fail_over" if self.is_most else "fail_under"
-
-
-def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
-    """The limit that an option's value such as ``f1=0.90`` names.
-
-    >>> parse_rate_limit("f1=0.90")
-    RateLimit(rate='f1', limit=0.9, is_most=False)
-    """
-    name, equals, value = text.partition("=")
-    try:
-        limit = float(value)
-    except ValueError:
-        limit = math.nan
-    rate = british(name.strip().replace(" ", "_"))
-    check = RateLimit(rate, limit, is_most)
-    most = math.inf if rate.rpartition(".")[2].startswith("average_") else 1
-    if not equals or not 0 <= limit <= most:
-        if 1 < limit <= 100:
-            raise UsageError(f'{check.option}="{text}": values are fractions between 0 and 1; write {rate}={limit / 100:g}')
-        example = "average_crossing=1" if is_most else "f1=0.90"
-        raise UsageError(f'{check.option}="{text}": write a rate and a fraction of 1, or a limit of an average, as in {example}')
-    return check
-
-
-PARSED = "parsed"
-"""The name of :attr:`Result.parsed`: a limit can be set to it as to a rate, and then judges missing and unreadable parses alone."""
-
-
-def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> list[str]:
-    """A line for each rate that is beyond its limit or undefined; a limit on ``parseval.f1`` is for that metric only.
-
-    Of several runs of a system the mean counts.
-    """
-    lines: list[str] = []
-    for check in checks:
-        asked, limit, is_most = check
-        metric, _, name = asked.rpartition(".")
-        if asked == PARSED:
-            found = one_of_each_system(results)
-        else:
-            found = [result for result in results if name in result.rates and metric in ("", result.metric)]
-        if not found:
-            known = {PARSED, *(rate for result in results for rate in result.rates)}
-            raise UnknownName("rate", asked, known)
-        runs: dict[tuple[str, str], list[Result]] = {}
-        for result in found:
-            _refuse_wrong_direction(check, name, result)
-            runs.setdefault((result.system, result.metric), []).append(result)
-        for (system, _), of_system in runs.items():
-            rate = math.fsum(result.parsed if name == PARSED else result.rates[name] for result in of_system) / len(of_system)
-            if not (rate <= limit if is_most else rate >= limit):
-                shown = "undefined" if math.isnan(rate) else f"{rate:.6g}"
-                lines.append(f"{system}: {asked} is {shown}, {'above the allowed' if is_most else 'below the required'} {limit:g}")
-    return lines
-
-
-def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None:
-    """Refuse a lower limit of a lower-is-better rate, and an upper limit of any other."""
-    metric = result.definition
-    if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
-        return
-    given = f"{check.rate}={check.limit:g}"
-    better, other = ("higher", "fail_under") if check.is_most else ("lower", "fail_over")
-    raise UsageError(f'{check.option}="{given}": {better} is better; use {other}="{given}"')
 
 
 def score_text(

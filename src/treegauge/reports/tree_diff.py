@@ -2,7 +2,8 @@
 
 The names are those of :data:`treegauge.trees.drawing.MARKS`. A gold bracket is *matched*, has the *wrong label* (its span is in the
 test tree under another label that matches nothing else) or is *missed*; a test bracket is *matched*, has the *wrong label*, is
-*crossing* a gold bracket or is *spurious*. In a terminal, the trees stand side by side if they fit, else one below the other.
+*crossing* a gold bracket or is *spurious*. Tags of the same word that differ have the *wrong label*. In a terminal, the trees stand
+side by side if they fit, else one below the other.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from numpy.typing import NDArray
 from treegauge import alignment, io
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.notes import Note, notes_with_remarks
-from treegauge.alignment.pairing import Pair
+from treegauge.alignment.pairing import Pair, over_common_tokens
+from treegauge.alignment.words import is_deleted, without_traces
 from treegauge.errors import UsageError, checked
 from treegauge.io.sources import ReadKeywords, ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_preset
+from treegauge.metrics.parseval import has_right_tag
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.tables import cut, number_of, terminal_width
@@ -33,7 +36,7 @@ from treegauge.trees.drawing import draw_svg, draw_text, fold_settled, legend_sv
 from treegauge.trees.drawing.marks import clean, ems
 from treegauge.trees.drawing.svg import PictureFrame, Theme
 from treegauge.trees.tree import to_flat
-from treegauge.trees.treebank import Int64
+from treegauge.trees.treebank import Int64, Treebank
 
 NAMES = ("matched", "missed", "spurious", "crossing", "wrong-label")
 """The marks by their number in :class:`BracketMarks`."""
@@ -99,8 +102,9 @@ def _of_sentence(brackets: Brackets, marks: NDArray[np.int8], row: int) -> dict[
 class TreeDiff:
     """The gold and test tree of a sentence, with the marks of all counted nodes by their pre-order numbers.
 
-    ``test`` is None if the sentence has no test tree, or one over different words; ``note`` then gives the reason. A difference
-    prints as text and renders in notebooks.
+    ``test`` is None if the sentence has no test tree, or one over different words; ``note`` then gives the reason. ``wrong_tags``
+    are the gold and the test node over each word whose tags differ, -1 where the word has no tag. A difference prints as text and
+    renders in notebooks.
     """
 
     sentence: int
@@ -111,6 +115,7 @@ class TreeDiff:
     test_marks: Mapping[int, str] = field(repr=False)
     note: str = ""
     names: tuple[str, str] = ("gold", "test")
+    wrong_tags: tuple[tuple[int, int], ...] = ()
 
     def __repr__(self) -> str:
         return cut(f"<TreeDiff of sentence {self.sentence} ({self.place}): {self.summary}>")
@@ -122,15 +127,17 @@ class TreeDiff:
 
     @property
     def summary(self) -> str:
-        """The numbers of brackets with each mark, in a line."""
+        """The numbers of brackets with each mark and of tags that differ, in a line."""
         sides = [_count_marks(self.names[0], self.gold_marks), _count_marks(self.names[1], self.test_marks)]
-        return "; ".join(side for side in sides if side) + (f"; {self.note}" if self.note else "")
+        tags = f"{number_of(len(self.wrong_tags), 'tag')} differ{'s' * (len(self.wrong_tags) == 1)}" if self.wrong_tags else ""
+        return "; ".join(part for part in [*sides, tags, self.note] if part)
 
     @property
     def sides(self) -> list[tuple[str, Tree, Mapping[int, str]]]:
-        """Name, tree and marks of the gold tree and, if there is one, of the test tree."""
-        gold = (self.names[0], self.gold, self.gold_marks)
-        return [gold] if self.test is None else [gold, (self.names[1], self.test, self.test_marks)]
+        """Name, tree and marks, of tags too, of the gold tree and, if there is one, of the test tree."""
+        gold, test = ({pair[side]: "wrong-label" for pair in self.wrong_tags if pair[side] >= 0} for side in (0, 1))
+        first = (self.names[0], self.gold, {**self.gold_marks, **gold})
+        return [first] if self.test is None else [first, (self.names[1], self.test, {**self.test_marks, **test})]
 
     def __str__(self) -> str:
         return diff_text(self)
@@ -162,7 +169,7 @@ _FAILING = ReadOptions(on_error="parse-fails")
 def diff(
     gold: TreebankLike,
     test: TreebankLike,
-    sentence: int = 0,
+    sentence: int | None = None,
     preset: str | Preset = "default",
     *,
     match_words: str = "exact",
@@ -170,7 +177,8 @@ def diff(
 ) -> TreeDiff:
     """The difference between gold and test tree of one sentence, counted from 0; only what counts under the preset is marked.
 
-    ``match_words`` is that of :func:`treegauge.score`; options for reading as of :func:`treegauge.read`.
+    Without ``sentence`` it is that with the most wrong brackets; :class:`TreeDiffs` has all that differ. ``match_words`` is that
+    of :func:`treegauge.score`; options for reading as of :func:`treegauge.read`.
 
     >>> found = diff("(S (NP (PRP I)) (VP (VBD saw) (NP (NNS stars))))", "(S (NP (PRP I)) (VBD saw) (NP (NNS stars)))")
     >>> found.summary
@@ -178,11 +186,17 @@ def diff(
     >>> print(found.gold_marks)
     {0: 'matched', 1: 'matched', 3: 'missed', 5: 'matched'}
     """
-    return TreeDiffs(gold, test, preset, match_words=match_words, options=replace(_FAILING, **reading)).of([sentence])[0]
+    diffs = TreeDiffs(gold, test, preset, match_words=match_words, options=replace(_FAILING, **reading))
+    return diffs.of([sentence] if sentence is not None else diffs.differing()[:1] or [0])[0]
 
 
 class TreeDiffs:
-    """The comparison of a gold and a test treebank, from which the differences of single sentences are taken."""
+    """The comparison of a gold and a test treebank, from which the differences of single sentences are taken.
+
+    >>> diffs = TreeDiffs("(S (A a) (B b)) (S (X (A a)))", "(S (A a) (C b)) (S (A a))")
+    >>> [found.summary for found in diffs.of(diffs.differing())]
+    ['gold: 1 matched, 1 missed; test: 1 matched', 'gold: 1 matched; test: 1 matched; 1 tag differs']
+    """
 
     def __init__(
         self,
@@ -198,6 +212,7 @@ class TreeDiffs:
         self.names = names
         self.pair = alignment.pair(self.gold, self.test, load_preset(preset), match_words=match_words)
         self.marks = mark_brackets(self.pair)
+        self.tags = _wrong_tags(self.pair, self.gold, self.test, match_words)
         self._unlike = {
             note.sentence: note.what for note in self.pair.alignment.notes if note.kind not in ("characters", "repaired")
         }
@@ -207,20 +222,24 @@ class TreeDiffs:
         """The notes on sentences whose words differ or that lack a parse, and the remarks on all of them together."""
         return notes_with_remarks(self.pair, self.gold, self.test)
 
-    def worst(self, most: int) -> list[int]:
-        """The sentences with the most wrong brackets, at most ``most`` of them, the worst first."""
-        wrong = self.marks.wrong
-        order = np.argsort(-wrong, kind="stable")[:most]
-        return self.pair.index[order[wrong[order] > 0]].tolist()
+    @property
+    def wrong(self) -> Int64:
+        """The number of wrong brackets of each gold sentence."""
+        wrong = np.zeros(len(self.gold), np.int64)
+        wrong[self.pair.index] = self.marks.wrong
+        return wrong
 
-    def of(self, sentences: Sequence[int] | None) -> list[TreeDiff]:
-        """The differences of the given sentences, counted from 0; if none are given, of all sentences whose trees differ."""
-        differing: list[int] = self.pair.index[self.marks.wrong > 0].tolist()
-        chosen = differing if sentences is None else sentences
-        for sentence in chosen:
+    def differing(self) -> list[int]:
+        """The sentences whose trees differ, in a bracket or a tag that counts: those with the most wrong brackets first."""
+        wrong = self.wrong
+        return sorted({*np.flatnonzero(wrong).tolist(), *self.tags}, key=lambda number: (-int(wrong[number]), number))
+
+    def of(self, sentences: Sequence[int]) -> list[TreeDiff]:
+        """The differences of the given sentences, counted from 0."""
+        for sentence in sentences:
             if not 0 <= sentence < len(self.gold):
                 raise UsageError(f"there is no sentence {sentence + 1}: the treebank has {len(self.gold)}")
-        return [self._one(sentence) for sentence in chosen]
+        return [self._one(sentence) for sentence in sentences]
 
     def _one(self, sentence: int) -> TreeDiff:
         tree, partner = self.gold[sentence], int(self.pair.alignment.test[sentence])
@@ -228,16 +247,28 @@ class TreeDiffs:
         row = int(found[0]) if len(found) else -1
         note = self._unlike.get(sentence, "" if row >= 0 else "the preset leaves this sentence out")
         parsed = None if partner < 0 or sentence in self._unlike else self.test[partner]
-        return TreeDiff(
-            sentence,
-            self.gold.place(sentence),
-            tree,
-            parsed,
-            self.marks.of_gold(row) if row >= 0 else {},
-            self.marks.of_test(row) if row >= 0 else {},
-            note,
-            self.names,
-        )
+        marks = [side(row) if row >= 0 else dict[int, str]() for side in (self.marks.of_gold, self.marks.of_test)]
+        place, tags = self.gold.place(sentence), tuple(self.tags.get(sentence, ()))
+        return TreeDiff(sentence, place, tree, parsed, marks[0], marks[1], note, self.names, tags)
+
+
+def _wrong_tags(pair: Pair, gold: Treebank, test: Treebank, match_words: str) -> dict[int, list[tuple[int, int]]]:
+    """The gold and the test node over each word that counts and whose tags differ, by sentence; -1 where a word has no tag."""
+    gold, test = without_traces(gold, pair.preset), without_traces(test, pair.preset)
+    common = over_common_tokens(gold, test, pair.alignment, match_words)
+    keep = np.flatnonzero(~is_deleted(common.gold, pair.preset))
+    sentence = np.searchsorted(common.gold.token_offset, keep, side="right") - 1
+    in_pair = np.isin(sentence, pair.index)
+    keep, sentence = keep[in_pair], sentence[in_pair]
+    wrong = ~has_right_tag(pair) & pair.gold.counted & ((pair.gold.tag >= 0) | (pair.test.tag >= 0))
+    if common.tags_comparable is not None:
+        wrong &= common.tags_comparable[keep]
+    tokens = keep[wrong]
+    gold_node, test_node = (np.where(side.tag[tokens] >= 0, side.above[tokens], -1) for side in (common.gold, common.test))
+    found: dict[int, list[tuple[int, int]]] = {}
+    for number, *nodes in zip(sentence[wrong].tolist(), gold_node.tolist(), test_node.tolist(), strict=True):
+        found.setdefault(number, []).append((nodes[0], nodes[1]))
+    return found
 
 
 _BETWEEN = 4
@@ -289,7 +320,7 @@ def _beside(left: list[str], right: list[str], at: int) -> list[str]:
 
 
 class MarkedBracket(NamedTuple):
-    """A wrong bracket: its mark, its label and its words, with ``…`` for each gap."""
+    """A wrong bracket, or a wrong tag: its mark, its label and its words, with ``…`` for each gap."""
 
     mark: str
     label: str
@@ -327,14 +358,14 @@ class SystemDiff:
 
 
 def _wrong(diff: TreeDiff) -> list[MarkedBracket]:
-    """The wrong brackets of the gold tree, then those of the test tree."""
+    """The wrong brackets and tags of the gold tree, then those of the test tree."""
     found: list[MarkedBracket] = []
     for _, tree, marks in diff.sides:
         words = tree.words
         for number, (node, blocks) in enumerate(tree.nodes_with_blocks()):
             if marks.get(number, "matched") != "matched":
                 text = " … ".join(" ".join(words[start:end]) for start, end in blocks)
-                found.append(MarkedBracket(marks[number], node.label, text))
+                found.append(MarkedBracket("wrong-tag" if node.is_preterminal else marks[number], node.label, text))
     return found
 
 
@@ -345,32 +376,25 @@ class SystemDiffs:
         self.first, self.second = first, second
 
     def differing(self) -> list[int]:
-        """The sentences, counted from 0, in which the two systems do not get the same brackets wrong."""
-        candidates = np.flatnonzero((self._wrong(self.first) > 0) | (self._wrong(self.second) > 0)).tolist()
-        return [number for number, found in zip(candidates, self.of(candidates), strict=True) if any(found.wrong_brackets[:2])]
+        """The sentences, counted from 0, in which the two systems do not get the same brackets and tags wrong.
 
-    def most_different(self, most: int) -> list[int]:
-        """The sentences whose numbers of wrong brackets differ most, at most ``most`` of them."""
-        gap = np.abs(self._wrong(self.first) - self._wrong(self.second))
-        return sorted(self.differing(), key=lambda number: -int(gap[number]))[:most]
+        Those in which their numbers of wrong brackets differ most come first.
+        """
+        gap = np.abs(self.first.wrong - self.second.wrong)
+        candidates = sorted({*self.first.differing(), *self.second.differing()}, key=lambda number: (-int(gap[number]), number))
+        return [number for number, found in zip(candidates, self.of(candidates), strict=True) if any(found.wrong_brackets[:2])]
 
     def of(self, sentences: Sequence[int]) -> list[SystemDiff]:
         """The differences of the given sentences, counted from 0."""
         return list(map(SystemDiff, self.first.of(sentences), self.second.of(sentences)))
 
-    def summary(self) -> str:
+    def summary(self, differing: Sequence[int]) -> str:
         """The number of sentences in which the systems differ, and in how many of these each is better."""
-        differing, one, two = self.differing(), self._wrong(self.first), self._wrong(self.second)
+        one, two = self.first.wrong, self.second.wrong
         names = self.first.names[1], self.second.names[1]
         better = sum(one[number] < two[number] for number in differing), sum(two[number] < one[number] for number in differing)
         said = f"{names[0]} and {names[1]} differ in {len(differing):,} of {number_of(len(self.first.gold), 'sentence')}"
         return f"{said}: {names[0]} has fewer wrong brackets in {better[0]:,}, {names[1]} in {better[1]:,}"
-
-    def _wrong(self, diffs: TreeDiffs) -> Int64:
-        """The number of wrong brackets of each gold sentence."""
-        wrong = np.zeros(len(diffs.gold), np.int64)
-        wrong[diffs.pair.index] = diffs.marks.wrong
-        return wrong
 
 
 def system_diff_text(found: SystemDiff, *, width: int = 100, fold: bool = True, charset: Charset = "unicode") -> str:

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.alignment.words import is_deleted
-from treegauge.errors import UnknownName
+from treegauge.errors import check_name
+from treegauge.io import as_treebank
 from treegauge.presets import Preset, load_preset
 from treegauge.trees.columns import Int32, Int64, Mask
 from treegauge.trees.treebank import Treebank
@@ -32,9 +33,14 @@ class Spans(NamedTuple):
     end: Int64
 
 
-def baseline_for(name: str, gold: Treebank, preset: Preset | str, *, seed: int = 0) -> Treebank:
-    """A baseline over the words that a preset keeps, labelled with the label it counts most often in gold."""
-    preset = load_preset(preset)
+def baseline_for(name: str, gold: object, preset: Preset | str = "default", *, seed: int = 0) -> Treebank:
+    """A baseline over the words that a preset keeps, labelled with the label it counts most often in gold, which is given in any
+    form that :func:`treegauge.as_treebank` accepts.
+
+    >>> print(baseline_for("balanced", "(S (NP (D the) (A old) (N cat)) (VP (V sat) (R down)) (. .))")[0])
+    (VP (VP (VP (D the) (A old)) (N cat)) (VP (V sat) (R down)) (. .))
+    """
+    preset, gold = load_preset(preset), as_treebank(gold)
     counts = ~is_deleted(gold, preset)
     return baseline(name, gold, counts=counts, label=most_frequent_label(gold, preset), seed=seed)
 
@@ -45,8 +51,7 @@ def baseline(name: str, gold: Treebank, *, counts: Mask | None = None, label: st
     ``counts`` marks the words to bracket (default: all). All phrases get the same ``label``, except that the oracle keeps the gold
     labels. ``seed`` is for ``random``. A sentence of one word gets no phrase.
     """
-    if name not in BASELINES:
-        raise UnknownName("baseline", name, BASELINES)
+    check_name("baseline", name, BASELINES)
     counts = np.ones(gold.n_tokens, dtype=np.bool_) if counts is None else counts
     return BASELINES[name](gold, counts, label, seed)
 

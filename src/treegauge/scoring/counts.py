@@ -22,6 +22,7 @@ from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.engines import IN_PROCESS, SentenceBlock
 from treegauge.errors import Discontinuous, InputError, MismatchError, WriteError
+from treegauge.io.bracketed import treebank_of_texts
 from treegauge.io.reading import may_hold_trees
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import EvalbFile, Preset
@@ -142,6 +143,26 @@ class SystemCounts:
         for problem in test.problems().values():
             self.repairs.update(problem.repairs)
         self.request.progress(len(gold))
+
+    def read_bare(self, gold: Treebank, test: Treebank) -> Treebank:
+        """The parses, of which those are read as brackets without labels, ``((the cat) sat)``, that have the words of gold only so.
+
+        Read as labelled trees they lack words, which are their labels. Each sentence is decided by itself.
+        """
+        request, reading = self.request, replace(self.request.test_reading, format="brackets", on_error="parse-fails")
+        if request.reading.format == "bracketed" or request.match_words == "length" or request.on_mismatch == "evalb":
+            return test
+        n_gold, n_test, n_nodes = (np.diff(offset) for offset in (gold.token_offset, test.token_offset, test.node_offset))
+        chosen = np.flatnonzero((n_test < n_gold) & (n_test + n_nodes < 2 * n_gold)).tolist()
+        if not chosen:
+            return test
+        unread = {i: problem.text.decode("utf-8", "replace") for i, problem in test.problems().items() if b"(" in problem.text}
+        bare = replace(treebank_of_texts([unread.get(i) or str(test[i]) for i in chosen], "", reading), origins=())
+        words, ours = self._words[self.preset.equal_words], without_traces(gold.take(chosen), self.preset)
+        fits = align_pairs(ours, bare, np.arange(len(chosen)), self.preset, words).fit <= Fit.CHARACTERS
+        order = np.arange(len(test))
+        order[np.array(chosen)[fits]] = len(test) + np.flatnonzero(fits)
+        return Treebank.concatenate([test, bare]).take(order) if fits.any() else test
 
     def add_block(self, block: SentenceBlock) -> None:
         """Count gold sentence i of a block against test sentence i; NotParallel as in :meth:`add`."""
@@ -430,6 +451,7 @@ def _in_step(
                 ends_apart = len(sides[0]) != len(sides[1])
                 if ends_apart and not may_end_apart:
                     raise NotParallel
+                sides = sides if ends_apart else (sides[0], counts.read_bare(*sides))
                 hasher.add(*sides)
                 yield SentenceBlock(number, sides)
                 number += len(sides[0])

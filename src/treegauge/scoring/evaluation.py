@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from typing import Any, Unpack, overload
+from typing import Any, Unpack, cast, overload
 
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
@@ -28,8 +28,6 @@ from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, SystemC
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import (
     SMALLEST_BYTES,
-    FileTrees,
-    MemoryTrees,
     MetricLike,
     PresetLike,
     Request,
@@ -38,6 +36,7 @@ from treegauge.scoring.inputs import (
     paired_files,
     path_of,
     runs_of,
+    second_system,
     trees_of,
 )
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, join_blocks
@@ -86,7 +85,9 @@ def score(
     preset: PresetLike | None = ...,
     **options: Unpack[ScoreOptions],
 ) -> Scores: ...
-@checked(ReadOptions)
+@checked(
+    ReadOptions, baselines="a baseline is a system: treegauge.scoring.baseline_for('right-branching', gold, preset) makes its trees"
+)
 def score(
     gold: TreebankLike,
     test: TreebankLike | Mapping[str, TreebankLike],
@@ -139,8 +140,8 @@ def score(
     * ``on_error``: whether a test tree that cannot be read counts as a sentence without a parse (``parse-fails``), is repaired as
       far as possible (``repair``), or is an error (``stop``). The default is ``parse-fails``, or ``repair`` if ``reading`` asks for
       it; ``result.problems`` lists such trees. A gold tree that cannot be read is always an error.
-    * ``pair``: whether sentences are paired by their order, so that unequal numbers of them are a MismatchError (``order``), or by
-      their text where the order does not match (``text``).
+    * ``pair``: whether unequal numbers of sentences are a MismatchError (``order``), or the sentences that one side lacks are found
+      by their text (``text``); parses are in the order of gold in any case.
     * ``treebank``: one of :data:`treegauge.presets.treebanks.TREEBANKS`, such as ``ctb``: the preset then treats the punctuation,
       traces and roots of this treebank as it treats those of the Penn Treebank.
     * ``trees``: whether the trees are kept in ``result.trees``; without them large files take less memory.
@@ -159,7 +160,7 @@ def score(
     * ``hogenhout``: generation_rate, recall_hard, precision_hard, spuriousness, p_inheritance, t_inheritance.
     * ``freval``: flr, flp, f1 over fragments of all sizes, and of the sizes 1, 1-15 and 1-25 (``f1_1-15``).
     * ``induction``: sentence_f1, corpus_f1, corpus_recall, corpus_precision of unlabelled spans, as papers on unsupervised parsing
-      define them (``induction:kim``, ``induction:tn-pcfg``).
+      define them (``induction:kim``, ``induction:prpn``, ``induction:tn-pcfg``).
 
     >>> result = score("(S (NP (NN a)) (VP (V b) (NP (NN c))))", "(S (NP (NN a)) (VP (V b)) (NP (NN c)))")
     >>> result.counts["matched"], round(result.rates["f1"], 3)
@@ -168,13 +169,16 @@ def score(
     0.75
     """
     wanted = list(metric) if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
+    if not all(isinstance(each, Metric) or (isinstance(cast("object", each), str) and each[:1] != "(") for each in wanted):
+        raise second_system("score")
+    if not isinstance(test, Mapping) and len(runs_of(test)) > 1:
+        raise UsageError("a list of files is several systems or several runs: score(gold, {'A': a, 'B': b}) or {'A': [run1, run2]}")
     several = isinstance(test, Mapping) or len(wanted) > 1 or wanted[0] is not metric
     systems = test if isinstance(test, Mapping) else {_name_of(test): test}
     request = Request.of(
         wanted, preset, on_mismatch=on_mismatch, match_words=match_words, cutoff=cutoff, breakdowns=breakdowns, keep=not stream,
         reading=replace(reading, **further), progress=progress, engine=engine, sentences=sentences, on_error=on_error, pair=pair,
-        treebank=treebank,
-        trees=trees,
+        treebank=treebank, trees=trees,
     )  # fmt: skip
     results = score_systems(gold, systems, request)
     warn_of({result.system: result.remarks for result in results}, strict=strict)
@@ -265,18 +269,16 @@ class Evaluator:
         """Collect one parse and its gold tree."""
         self.add_batch(predictions=[prediction], references=[reference])
 
+    @checked()
     def add_batch(self, *, predictions: Iterable[Any], references: Iterable[Any]) -> None:
         """Collect parses and their gold trees: paths, Treebanks, or iterables of Tree, of nltk trees or of strings.
 
         The option ``on_error`` decides about a parse that cannot be read; by default it counts as a sentence without a parse.
         """
-        given, own = dict[str, Any](self._options), ("on_error", "treebank")
-        reading = replace(
-            given.get("reading", ReadOptions()),
-            **{each.name: given[each.name] for each in fields(ReadOptions) if each.name in given and each.name not in own},
-        )
-        on_error = self._options.get("on_error")
-        request = Request.of([self.metric], self.preset, reading=reading, on_error=on_error)
+        given = dict[str, Any](self._options)
+        names = given.keys() & ({each.name for each in fields(ReadOptions)} - {"on_error", "treebank"})
+        reading = replace(given.get("reading", ReadOptions()), **{name: given[name] for name in names})
+        request = Request.of([self.metric], self.preset, reading=reading, on_error=given.get("on_error"))
         test = io.as_treebank(predictions, request.test_reading)
         gold = io.as_treebank(references, request.reading.of_gold)
         if len(test) != len(gold):
@@ -379,7 +381,7 @@ def _paired_trees(gold: TreebankLike, test: TreebankLike, request: Request, kept
         theirs = trees_of(test, reading, keep=_must_keep(request, test_path))
         return [(_gold_trees(gold_path, gold, reading, request, kept), theirs)]
     ours = [_gold_trees(path, path, reading, request, kept) for path, _ in pairs]
-    return [(side, FileTrees([path], reading, keep=_must_keep(request, path))) for side, (_, path) in zip(ours, pairs, strict=True)]
+    return [(side, Trees([path], reading, keep=_must_keep(request, path))) for side, (_, path) in zip(ours, pairs, strict=True)]
 
 
 def _must_keep(request: Request, path: str | None) -> bool:
@@ -400,7 +402,7 @@ def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, requ
 
 
 def _inputs_of(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Inputs | None:
-    if any(isinstance(side, MemoryTrees) for sides in files for side in sides):
+    if not all(side.paths for sides in files for side in sides):
         return None
     gold, test = (tuple(path for sides in files for path in sides[number].paths) for number in (0, 1))
     return Inputs(gold, test, asdict(reading))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,7 +17,8 @@ from treegauge import io
 from treegauge.alignment.pairing import Pair
 from treegauge.alignment.words import MATCH_WORDS
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import InputError, MismatchError, UnknownName, UsageError
+from treegauge.errors import InputError, MismatchError, UsageError, check_name
+from treegauge.io.reading import is_text
 from treegauge.io.sources import CHUNK_BYTES, ON_ERROR, ReadOptions, find_sources
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
@@ -36,43 +38,20 @@ SMALLEST_BYTES = 16 << 20
 """Kernels are used for two files of at least this size together; smaller ones are counted sooner than Numba is imported."""
 
 
-class MemoryTrees:
-    """Trees that are in memory already."""
+class Trees:
+    """The trees of some files, as one treebank, or trees ``in_memory``, which have no files.
 
-    name = "<trees>"
-    paths: tuple[str, ...] = ()
-    can_be_read_again = True
+    With ``keep``, blocks are kept once read, otherwise files are read again.
+    """
 
-    def __init__(self, bank: Treebank) -> None:
-        self._bank = bank
-
-    def blocks(self) -> Iterator[Treebank]:
-        """The trees, all in one block."""
-        yield self._bank
-
-    def whole(self) -> Treebank:
-        """All trees as one treebank."""
-        return self._bank
-
-    def line_by_line(self) -> None:
-        """None: in memory, a failed parse is already an empty tree."""
-        return
-
-    def close(self) -> None:
-        """Do nothing: there is no file to close."""
-
-
-class FileTrees:
-    """The trees of some files, as one treebank; with ``keep``, blocks are kept once read, otherwise files are read again."""
-
-    def __init__(self, paths: Sequence[str], options: ReadOptions, *, keep: bool) -> None:
-        self.name = paths[0]
+    def __init__(self, paths: Sequence[str], options: ReadOptions, *, keep: bool, in_memory: Treebank | None = None) -> None:
+        self.name = paths[0] if paths else "<trees>"
         self.paths: tuple[str, ...] = tuple(paths)
         self.can_be_read_again = keep or "-" not in paths
         self._options, self._keep = options, keep
-        self._kept: list[Treebank] = []
+        self._kept = [] if in_memory is None else [in_memory]
         self._rest: Generator[Treebank] | None = None
-        self._is_complete = False
+        self._is_complete = in_memory is not None
 
     def blocks(self) -> Iterator[Treebank]:
         """The trees, block by block, from the beginning."""
@@ -96,12 +75,12 @@ class FileTrees:
         """All trees as one treebank."""
         return Treebank.concatenate(list(self.blocks()) or [Treebank.from_trees([])])
 
-    def line_by_line(self) -> FileTrees | None:
+    def line_by_line(self) -> Trees | None:
         """The same file with a sentence on each line, so that a blank line is a failed parse; None for other kinds of input."""
         bracketed = self._options.format in ("auto", "bracketed")
-        if self._options.lines or not bracketed or len(self.paths) > 1 or "-" in self.paths:
+        if self._options.lines or not bracketed or len(self.paths) != 1 or "-" in self.paths:
             return None
-        return FileTrees(self.paths, replace(self._options, lines=True), keep=self._keep)
+        return Trees(self.paths, replace(self._options, lines=True), keep=self._keep)
 
     def close(self) -> None:
         """Stop reading, and forget the blocks of a file that was not read to its end."""
@@ -110,9 +89,6 @@ class FileTrees:
             self._rest = None
             if not self._is_complete:
                 self._kept = []
-
-
-Trees = MemoryTrees | FileTrees
 
 
 def _open_blocks(paths: Sequence[str], options: ReadOptions) -> Generator[Treebank]:
@@ -137,31 +113,49 @@ TreebankLike = str | os.PathLike[str] | Tree | Sequence[Any] | Iterator[Any]
 """A path, bracketed text, a Treebank, a Tree, or a sequence or iterator of Tree, of nltk trees or of strings."""
 
 
+def second_system(function: str) -> UsageError:
+    """The error for systems that are given one by one."""
+    return UsageError(f"{function} takes all systems together, as in {function}(gold, {{'mine': a, 'other': b}})")
+
+
 def path_of(trees: TreebankLike) -> str | None:
-    """The path, if ``trees`` is one: a path object, or a string that does not begin with a bracket."""
+    """The path, if ``trees`` is one: a path object, or a string that is not text."""
     if isinstance(trees, os.PathLike):
         return os.fspath(trees)
-    return trees if isinstance(trees, str) and trees.strip() and not trees.lstrip().startswith("(") else None
+    return trees if isinstance(trees, str) and trees.strip() and not is_text(trees) else None
 
 
 def runs_of(trees: TreebankLike) -> dict[str, TreebankLike]:
-    """The runs of a system by name, if it is a list of files, of Treebanks or of lists of trees; otherwise one without a name.
+    """The runs of a system by name, if it is a list of files, of Treebanks or of lists of trees, or ``runs:GLOB``; otherwise one
+    without a name.
 
     Runs are named by their files or by numbers.
 
     >>> list(runs_of([["(S (N a))"], ["(S (V a))"]])), list(runs_of(["(S (N a))", "(S (V a))"]))
     (['1', '2'], [''])
     """
+    if isinstance(trees, str) and trees.startswith("run:") and not os.path.exists(trees):
+        raise UsageError(f"{trees}: the runs of a system are written runs:{trees.removeprefix('run:')}")
+    if isinstance(trees, str) and trees.startswith("runs:") and not os.path.exists(trees):
+        trees = [source.name for source in find_sources(trees.removeprefix("runs:"))]
     runs: list[TreebankLike] = list(trees) if isinstance(trees, list | tuple) and all(map(_is_run, trees)) else []
     paths = [path_of(run) for run in runs]
     is_text = any(isinstance(run, str) for run in runs) and not any(path is not None and os.path.exists(path) for path in paths)
+    is_text = is_text and not all(path is not None and _FILE_NAME.fullmatch(path) for path in paths)
     if not runs or is_text:  # text that is neither a tree nor a file is a parse that cannot be read
         return {"": trees}
     if len(runs) == 1:
         return {"": runs[0]}
-    stems = [os.path.splitext(os.path.basename(os.path.normpath(path)))[0] for path in paths if path is not None]
+    files = [path for path in paths if path is not None]
+    if len(set(map(os.path.realpath, files))) < len(files):
+        raise UsageError(f"a file is given twice as a run; each run is a file of its own: {', '.join(files)}")
+    stems = [os.path.splitext(os.path.basename(os.path.normpath(path)))[0] for path in files]
     names = stems if len(set(stems)) == len(runs) else [str(number) for number in range(1, len(runs) + 1)]
     return dict(zip(names, runs, strict=True))
+
+
+_FILE_NAME = re.compile(r"[^()]*\.\w+")
+"""A list of names like these is a list of files, even if all of them are missing."""
 
 
 def _is_run(item: Any) -> bool:
@@ -172,11 +166,11 @@ def _is_run(item: Any) -> bool:
 
 
 def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
-    """The trees that are given in any form; ``keep`` as in :class:`FileTrees`."""
+    """The trees that are given in any form; ``keep`` as in :class:`Trees`."""
     path = path_of(trees)
     if path is None:
-        return MemoryTrees(io.as_treebank(trees, options))
-    return FileTrees([source.name for source in find_sources(path)], options, keep=keep)
+        return Trees((), options, keep=True, in_memory=io.as_treebank(trees, options))
+    return Trees([source.name for source in find_sources(path)], options, keep=keep)
 
 
 def paired_files(gold: str, test: str) -> list[tuple[str, str]] | None:
@@ -300,14 +294,10 @@ class Request:
         # Files are read in the style of the treebank whose punctuation is left out, and the other way round.
         object.__setattr__(self, "treebank", self.treebank or self.reading.treebank)
         object.__setattr__(self, "reading", replace(self.reading, treebank=self.reading.treebank or self.treebank))
-        for what, given, valid in (
-            ("value of pair", self.pair, PAIR),
-            ("value of on_error", self.on_error, ON_ERROR[:3]),
-            ("value of on_mismatch", self.on_mismatch, ON_MISMATCH),
-            ("value of match_words", self.match_words, MATCH_WORDS),
-        ):
-            if given not in valid:
-                raise UnknownName(what, given, valid)
+        check_name("value of pair", self.pair, PAIR)
+        check_name("value of on_error", self.on_error, ON_ERROR[:3])
+        check_name("value of on_mismatch", self.on_mismatch, ON_MISMATCH)
+        check_name("value of match_words", self.match_words, MATCH_WORDS)
         if self.on_mismatch == "edit":
             self._check_edit()
         if self.on_mismatch == "evalb":

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.registry import find_metric
+from treegauge.metrics.registry import find_metric, rate_name
 from treegauge.scoring.result import Result, runs_by_system
-from treegauge.tables import Cell, Measured, Table, british, number_of, over_runs
+from treegauge.tables import Cell, Measured, Table, comma_separated, number_of, over_runs
 
 Name = tuple[str, str]
 """A metric and one of its rates: ``("parseval", "f1")``."""
 
 USUAL_RATES = ("recall", "precision", "f1", "exact_match")
 """PARSEVAL's rates, unless others are asked for."""
-_SYNONYMS = {"lr": "recall", "lp": "precision", "exact": "exact_match", "cb": "average_crossing"}
 NOT_TESTED, AS_GOOD = "*", "\N{DAGGER}"
-
-
-def rate_name(word: str) -> str:
-    """The name of a rate, given by itself or by the abbreviation of the papers.
-
-    >>> rate_name("lr"), rate_name("parseval.cb"), rate_name("labeled_recall")
-    ('recall', 'parseval.average_crossing', 'labelled_recall')
-    """
-    metric, dot, rate = british(word.strip()).rpartition(".")
-    return metric + dot + _SYNONYMS.get(rate, rate)
 
 
 def rate_heading(name: Name, names: Sequence[Name]) -> str:
@@ -37,7 +26,7 @@ def rate_heading(name: Name, names: Sequence[Name]) -> str:
     'exact match'
     """
     metric, rate = name
-    words = rate.replace("_", " ").replace("f1", "F1")
+    words = find_metric(metric).rate_words(rate).replace("f1", "F1")
     return words if len({metric for metric, _ in names}) == 1 or metric.replace("-", " ") == words else f"{metric} {words}"
 
 
@@ -51,32 +40,53 @@ def in_units(name: Name, points: float) -> float:
 
 
 class SystemRow(NamedTuple):
-    """A system with its rates, as fractions; those that are not ``tested`` are marked, and never the best."""
+    """A system with its rates, as fractions; one that is ``untested``, for the reason given, is marked, and never the best."""
 
     system: str
     rates: Mapping[Name, Measured]
-    tested: bool = True
+    untested: str = ""
 
 
-def published_rows(texts: Iterable[str], names: Sequence[Name]) -> list[SystemRow]:
-    """Rows of values that others published, given as ``Name=82.5,83.1``: percentages in the order of the rates.
+Published = Mapping[str, Mapping[str, float]] | Iterable[str]
+"""Published percentages by system and rate, or as texts, ``Name=f1:82.5`` or ``Name=82.5,83.1`` in the order of the rates."""
 
-    >>> published_rows(["Berkeley=82.5"], [("parseval", "f1")])[0].rates
+
+def published_rows(published: Published, names: Sequence[Name]) -> list[SystemRow]:
+    """Rows of values that others published.
+
+    >>> published_rows(["Berkeley=f1:82.5"], [("parseval", "recall"), ("parseval", "f1")])[0].rates
+    {('parseval', 'f1'): 0.825}
+    >>> published_rows(["Berkeley=,82.5"], [("parseval", "recall"), ("parseval", "f1")])[0].rates
     {('parseval', 'f1'): 0.825}
     """
     rows: list[SystemRow] = []
-    for text in texts:
-        system, equals, values = text.partition("=")
+    for system, given in _by_system(published, names):
         try:
-            numbers = [float(value) if value.strip() not in ("", "-") else math.nan for value in values.split(",")]
-        except ValueError:
-            numbers = []
-        if not equals or not numbers or len(numbers) > len(names):
-            rates = ", ".join(rate for _, rate in names)
-            raise UsageError(f'published="{text}": write a name and up to {number_of(len(names), "value")}, in the order {rates}')
-        cells = ((name, in_units(name, value)) for name, value in zip(names, numbers, strict=False))
-        rows.append(SystemRow(system, {name: _measured(name, [value]) for name, value in cells}, tested=False))
+            found = {name: float(value) for word, value in given.items() for name in choose_rates(names, {}, [word])}
+        except (AttributeError, TypeError, ValueError):
+            raise UsageError(
+                f'published="{system}=...": name the rates, as in {system}=f1:95.8, or write a value or nothing for each of '
+                + ",".join(rate for _, rate in names)
+            ) from None
+        largest = max((value for name, value in found.items() if not name[1].startswith("average_")), default=0)
+        if 0 < largest <= 1:
+            raise UsageError(f'published="{system}=...": values are percentages: write {100 * largest:g}, not {largest:g}')
+        rows.append(SystemRow(system, {name: _measured(name, [in_units(name, found[name])]) for name in found}, "as published"))
     return rows
+
+
+def _by_system(published: Any, names: Sequence[Name]) -> Iterator[tuple[str, Any]]:
+    """The systems with their values by rate; None where a text has other than one field for each rate, and does not name them."""
+    if isinstance(published, Mapping):
+        yield from cast("dict[str, Any]", published).items()
+        return
+    for text in [published] if isinstance(published, str) else published:
+        system, _, values = text.partition("=")
+        fields = [field.rpartition(":") for field in values.split(",")]
+        if len(fields) == len(names) and not any(colon for _, colon, _ in fields):
+            fields = [(".".join(name), ":", value) for name, (_, _, value) in zip(names, fields, strict=True)]
+        found = {word: value for word, _, value in fields if value.strip() not in ("", "-")}
+        yield system, found if all(found) and found else None
 
 
 def _measured(name: Name, runs: Sequence[float], interval: tuple[float, float] | None = None) -> Measured:
@@ -85,7 +95,7 @@ def _measured(name: Name, runs: Sequence[float], interval: tuple[float, float] |
     return Measured(value, sd=sd, interval=interval, is_average=name[1].startswith("average_"))
 
 
-def result_rows(results: Sequence[Result], names: Sequence[Name], *, tested: bool = True) -> list[SystemRow]:
+def result_rows(results: Sequence[Result], names: Sequence[Name], *, untested: str = "") -> list[SystemRow]:
     """The rows of scored systems, with means over runs, and intervals if the scores have them."""
     rows: list[SystemRow] = []
     for system, of_system in runs_by_system(results).items():
@@ -95,25 +105,28 @@ def result_rows(results: Sequence[Result], names: Sequence[Name], *, tested: boo
             if runs:
                 interval = runs[0].total.intervals.get(rate) if len(runs) == 1 else None
                 rates[metric, rate] = _measured((metric, rate), [result.rates[rate] for result in runs], interval)
-        rows.append(SystemRow(system, rates, tested))
+        rows.append(SystemRow(system, rates, untested))
     return rows
 
 
-def choose_rates(names: Sequence[Name], headlines: Mapping[str, str], wanted: Sequence[str]) -> list[Name]:
+def choose_rates(names: Sequence[Name], headlines: Mapping[str, str], wanted: str | Sequence[str]) -> list[Name]:
     """The rates that are asked for, in that order; by default PARSEVAL's usual ones and the headline of every metric.
+
+    One text may name several, with commas between.
 
     >>> choose_rates([("parseval", "recall"), ("parseval", "f1")], {"parseval": "f1"}, ["f1", "lr"])
     [('parseval', 'f1'), ('parseval', 'recall')]
     """
-    if tuple(wanted) == ("all",):
+    wanted = comma_separated(wanted)
+    if wanted == ("all",):
         return list(names)
     if not wanted:
         usual = {("parseval", rate) for rate in USUAL_RATES} | set(headlines.items())
         return [name for name in names if name in usual]
-    valid = {word for name in names for word in (name[1], ".".join(name))}
+    several = len({metric for metric, _ in names}) > 1
     for word in wanted:
-        if rate_name(word) not in valid:
-            raise UnknownName("rate", word, {"all", *valid})
+        if not any(rate_name(word) in (name[1], ".".join(name)) for name in names):
+            raise UnknownName("rate", word, {"all", *(rate for _, rate in names), *(".".join(name) for name in names if several)})
     return list(dict.fromkeys(name for word in map(rate_name, wanted) for name in names if word in (name[1], ".".join(name))))
 
 
@@ -126,15 +139,22 @@ def rates_of(results: Sequence[Result], wanted: Sequence[str] = ()) -> list[Name
 def score_caption(results: Sequence[Result]) -> str:
     """Metric, preset and number of sentences of some results."""
     metrics = list(dict.fromkeys(result.metric for result in results))
-    presets = list(dict.fromkeys(result.signature.preset.name for result in results))
-    caption = f"{', '.join(metrics)} (preset {', '.join(presets)}) on {number_of(results[0].total.sentences, 'sentence')}."
-    confidence = results[0].confidence
-    if confidence is not None:
-        caption += (
-            f" In brackets: {100 * confidence.level:g}% {confidence.method} bootstrap intervals, {confidence.rounds:,} samples."
-        )
+    caption = counted_caption(metrics, (result.signature.preset.name for result in results), results[0].total.sentences)
+    if (how := results[0].confidence) is not None:
+        caption += f" In brackets: {100 * how.level:g}% {how.method} bootstrap intervals, {how.rounds:,} samples."
     one_metric = runs_by_system([result for result in results if result.metric == metrics[0]])
     return caption + runs_caption({system: len(runs) for system, runs in one_metric.items()})
+
+
+def counted_caption(metrics: Iterable[str], presets: Iterable[str], sentences: int) -> str:
+    """A sentence on what was counted: metrics, presets other than the default, and the number of sentences.
+
+    >>> counted_caption(["parseval"], ["default"], 103), counted_caption(["parseval"], ["collins"], 103)
+    ('PARSEVAL on 103 sentences.', 'PARSEVAL (preset collins) on 103 sentences.')
+    """
+    names = ", ".join("PARSEVAL" if metric == "parseval" else metric for metric in dict.fromkeys(metrics))
+    others = ", ".join(preset for preset in dict.fromkeys(presets) if preset != "default")
+    return f"{names}{f' (preset {others})' if others else ''} on {number_of(sentences, 'sentence')}."
 
 
 def runs_caption(runs: Mapping[str, int]) -> str:
@@ -158,21 +178,22 @@ def systems_table(
     body: list[tuple[Cell, ...]] = []
     best = {name: _best(name, rows) for name in names}
     for row in rows:
-        cells: list[Cell] = [row.system + ("" if row.tested else NOT_TESTED)]
+        cells: list[Cell] = [row.system + (NOT_TESTED if row.untested else "")]
         for name in names:
             value = row.rates.get(name)
-            equal = as_good is not None and row.tested and row.system in as_good.get(name, ())
-            is_best = value is not None and row.tested and float(value) == best[name]
+            equal = as_good is not None and not row.untested and row.system in as_good.get(name, ())
+            is_best = value is not None and not row.untested and float(value) == best[name]
             cells.append(None if value is None else value.with_mark(AS_GOOD if equal and not is_best else "", is_best=is_best))
         body.append(tuple(cells))
-    if any(not row.tested for row in rows):
-        caption += f" {NOT_TESTED}: not tested."
+    if reasons := dict.fromkeys(row.untested for row in rows if row.untested):
+        caption += f" {NOT_TESTED}: {' or '.join(reasons)}, not tested here."
     headings = [rate_heading(name, names) for name in names]
     return Table("", ("system", *headings), tuple(body), tuple(signatures), percent=tuple(headings), caption=caption)
 
 
 def _best(name: Name, rows: Sequence[SystemRow]) -> float:
     """The best value of a column among systems that are tested; nan if there is only one of them."""
-    values = [float(row.rates[name]) for row in rows if row.tested and name in row.rates and not math.isnan(row.rates[name])]
+    defined = [row.rates[name] for row in rows if not row.untested and name in row.rates]
+    values = [float(value) for value in defined if not math.isnan(value)]
     lower = name[1] in find_metric(name[0]).lower_is_better
     return (min(values) if lower else max(values)) if len(values) > 1 else math.nan

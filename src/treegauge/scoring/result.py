@@ -1,4 +1,4 @@
-"""Results: the scores of systems by metrics, with everything needed to compute them again; as JSON and as tables."""
+"""Results: the scores of systems by metrics, with everything needed to compute them again; as JSON, as tables, within limits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from treegauge.alignment.notes import NOT_PARSED, REMARKS, Note, misfits, with_advice
-from treegauge.errors import UsageError
+from treegauge.errors import CheckFailed, UnknownName, UsageError
 from treegauge.metrics.metric import Metric, Rows, ratio
+from treegauge.metrics.registry import rate_name
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, cut, number_of, optional_library, over_runs, plain
@@ -140,10 +141,15 @@ class Result:
         """A rate: ``result.f1``."""
         # While a result is copied, it has no fields yet.
         rates: Mapping[str, float] = self.__dict__["total"].rates if "total" in self.__dict__ else {}
-        if name in rates:
-            return rates[name]
-        said = f"a result by {self.__dict__.get('metric')} has no rate {name!r}; there are: {', '.join(rates)}"
+        if rate_name(name) in rates:
+            return rates[rate_name(name)]
+        said = f"a result by {self.__dict__.get('metric')} has no attribute or rate {name!r}; its rates: {', '.join(rates)}"
         raise AttributeError(said, name=name, obj=self)
+
+    def check(self, *given: Mapping[str, float], **limits: float) -> None:
+        """Raise a :class:`~treegauge.errors.CheckFailed` if a rate is below its limit, or above it if lower is better, as
+        ``--fail-under`` and ``--fail-over`` do: ``result.check(f1=0.8, parsed=0.95)``, or the same in a dictionary."""
+        Scores([self]).check(*given, **limits)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.rates]
@@ -288,7 +294,7 @@ class Result:
         Scores([self]).save(path)
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame: the sentence's number (from 0), its length, and a column per count."""
+        """The rows as a pandas data frame: the sentence's number (from 0), its length, its main rate, and a column per count."""
         return optional_library("pandas", "a data frame").DataFrame(_columns(self))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -306,18 +312,30 @@ class Scores(Sequence[Result]):
         return len(self._results)
 
     @overload
-    def __getitem__(self, index: int) -> Result: ...
+    def __getitem__(self, index: int | str) -> Result: ...
     @overload
     def __getitem__(self, index: slice) -> Scores: ...
-    def __getitem__(self, index: int | slice) -> Result | Scores:
+    def __getitem__(self, index: int | str | slice) -> Result | Scores:
+        """A result by its number or by the name of its system; some results as Scores."""
+        if isinstance(index, str):
+            return self.of(index)
         return Scores(self._results[index]) if isinstance(index, slice) else self._results[index]
+
+    def check(self, *given: Mapping[str, float], **limits: float) -> None:
+        """Raise a CheckFailed if a rate of a system, of several runs their mean, is beyond its limit, see :meth:`Result.check`."""
+        lower = tuple(rate for result in self if result.definition is not None for rate in result.definition.lower_is_better)
+        every = dict(*given, **limits).items()
+        checks = [parse_rate_limit(f"{rate}={limit}", is_most=rate_name(rate).endswith(lower)) for rate, limit in every]
+        if failed := failed_limits(self, checks):
+            raise CheckFailed("\n".join(failed))
 
     def of(self, system: str, metric: str | None = None) -> Result:
         """The result of a system by a metric, or by the only metric."""
         found = [result for result in self if result.system == system and metric in (None, result.metric)]
         if len(found) != 1:
             known = ", ".join(f"{result.label}/{result.metric}" for result in self)
-            raise UsageError(f"{len(found)} results of {system!r} by {metric or 'any metric'}; there are: {known}")
+            advice = f"\n  All of them: [result for result in scores if result.system == {system!r}]" if found else ""
+            raise UsageError(f"{len(found)} results of {system!r} by {metric or 'any metric'}; there are: {known}{advice}")
         return found[0]
 
     def tables(self) -> list[Table]:
@@ -398,6 +416,8 @@ def _columns(result: Result) -> dict[str, Any]:
     """The rows by column; counts beyond 64 bits, or by size, are strings of JSON."""
     sentences = result.scored_sentences
     columns: dict[str, Any] = {"sentence": sentences.index, "length": sentences.length[sentences.index]}
+    if result.definition is not None:
+        columns[result.headline] = [result.definition.rates(row.tolist())[result.headline] for row in sentences.rows]
     for number, name in enumerate(result.columns):
         values = sentences.rows[:, number]
         columns[name] = [json.dumps(plain_count(value)) for value in values] if values.dtype.kind == "O" else values
@@ -465,12 +485,17 @@ def _table(
         cells = [over_runs(list(map(value, runs))) for runs in columns]
         return name, *(cell for first, width in zip(cells, widths, strict=True) for cell in (first, *[""] * (width - 1)))
 
+    def in_words(rate: str) -> str:
+        return rate.replace("_", " ") if like.definition is None else like.definition.rate_words(rate)
+
     rows: list[tuple[Cell, ...]] = [row(item, lambda part, item=item: part.counts.get(item)) for item in items]
     rates = [name for name in firsts[0].rates if not layout.names or (metric, name) in layout.names]
-    rows += [(name.replace("_", " "), *(cell for runs in columns for cell in _rate_cells(runs, name, layout))) for name in rates]
+    rows += [(in_words(name), *(cell for runs in columns for cell in _rate_cells(runs, name, layout))) for name in rates]
     rows.append(row("sentences", lambda part: part.sentences))
     if any(part.counts.get("parsed", part.sentences) < part.sentences for runs in columns for part in runs):
         rows.append(row("parsed", lambda part: part.counts.get("parsed")))
+    if "sentence_f1" in rates and any(part.counts.get("f1_defined", 0) < part.sentences for runs in columns for part in runs):
+        rows.append(row("with an f1", lambda part: int(part.counts.get("f1_defined", 0))))
     level = f"{100 * like.confidence.level:g}%" if like.confidence is not None else ""
     headings = [heading for name, width in zip(names, widths, strict=True) for heading in (name, *[level] * (width - 1))]
     return Table(title, (metric, *headings), tuple(rows), tuple(_notes(noted)))
@@ -532,3 +557,93 @@ def tidy_table(results: Sequence[Result]) -> Table:
     who = ("system", "run") if with_runs else ("system",)
     ends = ("low", "high") if with_intervals else ()
     return Table("", (*who, "metric", "length", "sentences", "rate", "value", *ends), tuple(rows))
+
+
+def one_of_each_system(results: Sequence[Result]) -> list[Result]:
+    """The first result of each system and run: notes and breakdowns belong to these, whatever the metric."""
+    first: dict[str, Result] = {}
+    for result in results:
+        first.setdefault(result.label, result)
+    return list(first.values())
+
+
+class RateLimit(NamedTuple):
+    """A rate and its lowest accepted value or, if ``is_most``, its highest."""
+
+    rate: str
+    limit: float
+    is_most: bool = False
+
+    @property
+    def option(self) -> str:
+        """The option that sets such a limit."""
+        return "fail_over" if self.is_most else "fail_under"
+
+
+def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
+    """The limit that an option's value such as ``f1=0.90`` names.
+
+    >>> parse_rate_limit("f1=0.90")
+    RateLimit(rate='f1', limit=0.9, is_most=False)
+    """
+    name, equals, value = text.partition("=")
+    try:
+        limit = float(value)
+    except ValueError:
+        limit = math.nan
+    rate = rate_name(name)
+    check = RateLimit(rate, limit, is_most)
+    most = math.inf if rate.rpartition(".")[2].startswith("average_") else 1
+    if not equals or not 0 <= limit <= most:
+        if 1 < limit <= 100:
+            raise UsageError(f'{check.option}="{text}": values are fractions between 0 and 1; write {rate}={limit / 100:g}')
+        example = "average_crossing=1" if is_most else "f1=0.90"
+        raise UsageError(f'{check.option}="{text}": write a rate and a fraction of 1, or a limit of an average, as in {example}')
+    return check
+
+
+def has_surplus(result: Result) -> bool:
+    """Whether there are more parses than gold sentences."""
+    kinds = [note.kind for note in result.notes]
+    return kinds.count("extra") > kinds.count("missing")
+
+
+PARSED = "parsed"
+"""The name of :attr:`Result.parsed`: a limit can be set to it as to a rate, and then judges missing and unreadable parses alone."""
+
+
+def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> list[str]:
+    """A line for each rate that is beyond its limit or undefined; a limit on ``parseval.f1`` is for that metric only.
+
+    Of several runs of a system the mean counts.
+    """
+    lines: list[str] = []
+    for check in checks:
+        asked, limit, is_most = check
+        metric, _, name = asked.rpartition(".")
+        if asked == PARSED:
+            found = one_of_each_system(results)
+        else:
+            found = [result for result in results if name in result.rates and metric in ("", result.metric)]
+        if not found:
+            raise UnknownName("rate", asked, {PARSED, *(rate for result in results for rate in result.rates)})
+        runs: dict[tuple[str, str], list[Result]] = {}
+        for result in found:
+            _refuse_wrong_direction(check, name, result)
+            runs.setdefault((result.system, result.metric), []).append(result)
+        for (system, _), of_system in runs.items():
+            rate = math.fsum(result.parsed if name == PARSED else result.rates[name] for result in of_system) / len(of_system)
+            if not (rate <= limit if is_most else rate >= limit):
+                shown = "undefined" if math.isnan(rate) else f"{rate:.6g}"
+                lines.append(f"{system}: {asked} is {shown}, {'above the allowed' if is_most else 'below the required'} {limit:g}")
+    return lines
+
+
+def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None:
+    """Refuse a lower limit of a lower-is-better rate, and an upper limit of any other."""
+    metric = result.definition
+    if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
+        return
+    given = f"{check.rate}={check.limit:g}"
+    better, other = ("higher", "fail_under") if check.is_most else ("lower", "fail_over")
+    raise UsageError(f'{check.option}="{given}": {better} is better; use {other}="{given}"')

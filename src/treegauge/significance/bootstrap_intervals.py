@@ -17,7 +17,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UnknownName, UsageError, checked
+from treegauge.errors import UsageError, check_name, checked
 from treegauge.scoring.inputs import no_progress
 from treegauge.scoring.result import IntervalOptions, Part, Result, Scores
 from treegauge.significance.resampling import (
@@ -173,8 +173,7 @@ def _distinct_columns(paired: PairedColumns) -> tuple[Floats, list[list[int]]]:
 
 def interval(observed: float, samples: Floats, without_one: Floats, *, level: float, method: str) -> Interval:
     """The confidence interval of a statistic from its value, its bootstrap samples and its leave-one-out values."""
-    if method not in METHODS:
-        raise UnknownName("kind of interval", method, METHODS)
+    check_name("kind of interval", method, METHODS)
     if not 0 < level < 1:
         raise UsageError(f"a confidence level is between 0 and 1, not {level}")
     if len(without_one) < 2 or np.isnan(observed):

@@ -13,14 +13,15 @@ from statistics import stdev
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from treegauge.errors import UsageError
-from treegauge.scoring.paper_table import rate_name
+from treegauge.errors import UsageError, checked
+from treegauge.metrics.registry import rate_name
+from treegauge.scoring.paper_table import Published
 from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import ALPHA, Binomial, Cells, McNemar, RealTest, SignTest
 from treegauge.significance.power import Power
 from treegauge.significance.resampling import Name
 from treegauge.significance.runs import RunsTest
-from treegauge.tables import Table, concise, cut, number_of, plain, render
+from treegauge.tables import Table, comma_separated, concise, cut, number_of, plain, render
 
 _SHORT_SIGNATURE = ("compare", "metrics", "preset", "sentences", "rounds", "seed", "clusters", "version")
 
@@ -114,6 +115,16 @@ class RateOutcome(NamedTuple):
     equivalence: Equivalence | None = None
     rates: Mapping[str, float] = MappingProxyType({})
 
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.interval.low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.interval.high
+
 
 @dataclass(frozen=True)
 class BracketTests:
@@ -164,7 +175,8 @@ class Group:
     """A comparison on some of the data: all sentences, sentences of some length, or brackets of one structure.
 
     ``items``, ``measures`` and ``crossing_errors`` (the numbers of sentences with 0, 1, 2 ... of them) are Hogenhout & Matsumoto's,
-    by system. ``plans`` has, for one system, the power to find a difference from an imagined one, by rate and correlation.
+    by system; ``reading`` is that of T-inheritance. ``plans`` has, for one system, the power to find a difference from an imagined
+    one, by rate and correlation.
     """
 
     kind: str
@@ -178,6 +190,7 @@ class Group:
     pairs: tuple[PairOfSystems, ...]
     warnings: tuple[str, ...] = ()
     documents: Documents | None = None
+    reading: str = ""
     plans: Mapping[Name, Mapping[float, Power]] = field(default_factory=dict[Name, Mapping[float, Power]])
 
     def pair(self, a: str, b: str) -> PairOfSystems:
@@ -248,11 +261,16 @@ class Comparison:
         """All differences as a pandas data frame, a row for each group, pair and rate."""
         return self.tables("tidy")[0].to_frame()
 
-    def to_latex(self, *rates: str, digits: int = 2) -> str:
-        """The table of a paper: one row per system, the best in bold, a dagger where a system is not significantly worse."""
+    @checked(caption="set it around the table: \\begin{table} \\caption{...}")
+    def to_latex(self, *names: str | Sequence[str], rates: Sequence[str] = (), published: Published = (), digits: int = 2) -> str:
+        """The table of a paper: one row per system, the best in bold, a dagger where a system is not significantly worse.
+
+        ``published`` are percentages of other systems, ``{"Berkeley": {"f1": 82.5}}``: rows that are marked as not tested.
+        """
         from treegauge.significance.tabulation import paper_table
 
-        return render(paper_table(self, rates), "latex", digits=digits)
+        wanted = [word for given in (*names, rates) for word in comma_separated(given)]
+        return render(paper_table(self, wanted, published=published), "latex", digits=digits)
 
     def __str__(self) -> str:
         return "\n\n".join([*(["\n".join(self.answer)] if self.answer else []), *map(str, self.usual_tables), self.short_signature])

@@ -21,14 +21,12 @@ from treegauge import __version__, io
 from treegauge.alignment.notes import MISSED
 from treegauge.alignment.pairing import Pair
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UsageError, checked
+from treegauge.errors import UnknownName, UsageError, checked
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements
-from treegauge.metrics.registry import find_metric
-from treegauge.presets import load_preset
 from treegauge.scoring.evaluation import score_systems, warn_of
-from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of, runs_of
+from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of, runs_of, second_system
 from treegauge.scoring.paper_table import choose_rates
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.comparison import Comparison, Group
@@ -77,12 +75,10 @@ def compare(
     >>> round(comparison["recall"].difference, 2), comparison["recall"].p
     (0.25, 0.0625)
     """
-    if not isinstance(cast("object", options), CompareOptions | None):  # a second system
-        raise UsageError(
-            "compare takes all systems together, as in compare(gold, [a, b]) or compare(gold, {'mine': a, 'other': b})"
-        )
+    if "metrics" in settings:
+        raise UnknownName("argument of compare", "metrics", ["metric"])
     usual = ("parseval",) if judgements is None else ("parseval", "hogenhout")
-    options, reading = with_settings(options or CompareOptions(metrics=usual), reading, metric, settings)
+    options, reading = with_settings("compare", options or CompareOptions(metrics=usual), reading, metric, settings)
     systems = systems_by_name(gold, systems)
     if len(systems) < 2 and not options.power:
         raise UsageError("a comparison needs at least two systems, by name or in a list; one is enough for power=True, assume=0.5")
@@ -92,23 +88,16 @@ def compare(
 
 
 def with_settings(
-    options: CompareOptions, reading: ReadOptions, metric: str | Sequence[str], given: Mapping[str, Any]
+    function: str, options: CompareOptions, reading: ReadOptions, metric: str | Sequence[str], given: Mapping[str, Any]
 ) -> tuple[CompareOptions, ReadOptions]:
-    """The options of comparing and of reading, with those given by name."""
+    """The options of comparing and of reading, with those given by name; an error if a system is in their place."""
+    if not isinstance(cast("object", options), CompareOptions):
+        raise second_system(function)
     known = {field.name for field in fields(CompareOptions)}
     settings = {name: value for name, value in given.items() if name in known}
     reading = replace(reading, **{name: value for name, value in given.items() if name not in known})
-    given = {"metrics": metric} if metric else {}
-    lists = {"metrics", "rates", "lengths", "structure"}
-    words = {
-        name: (value,) if isinstance(value, str) else tuple(value) for name, value in {**settings, **given}.items() if name in lists
-    }
-    chosen = replace(options, **{**settings, **words})
-    if "all" in chosen.metrics:
-        chosen = replace(chosen, metrics=())
-    if not all(length > 0 for length in chosen.lengths):
-        raise UsageError(f"lengths must be positive whole numbers, not {chosen.lengths}")
-    return chosen, reading
+    chosen = replace(options, **settings, **({"metrics": metric} if metric else {}))
+    return replace(chosen, metrics=()) if "all" in chosen.metrics else chosen, reading
 
 
 def systems_by_name(gold: TreebankLike, systems: Mapping[str, TreebankLike] | Sequence[TreebankLike]) -> Mapping[str, TreebankLike]:
@@ -160,23 +149,15 @@ def comparable_scores(
     gaps = any(
         holds_gaps(side, reading) for side in (gold, *(run for given in systems.values() for run in runs_of(given).values()))
     )
-    names = options.scored_metrics(discontinuous=gaps)
-    metrics = [find_metric(name) for name in names]
-    preset = None if options.preset is None else load_preset(options.preset)
-    request = Request(
-        tuple(metrics),
-        preset,
-        on_mismatch=options.on_mismatch,
-        match_words=options.match_words,
-        on_error=options.on_error,
-        pair=options.pair,
-        treebank=options.treebank,
+    request = Request.of(
+        options.scored_metrics(discontinuous=gaps),
+        options.preset,
         trees=trees,
         places=trees or options.clusters is not None,
-        breakdowns=tuple(breakdowns),
+        breakdowns=breakdowns,
         thinned=thinned,
-        names=tuple(names),
         reading=reading,
+        **{name: getattr(options, name) for name in ("on_mismatch", "match_words", "on_error", "pair", "treebank")},
     )
     if not judgements:
         return Scores(score_systems(gold, systems, request))
@@ -185,7 +166,7 @@ def comparable_scores(
     results: list[Result] = []
     for system, test in systems.items():
         of_system = judgements.get(system, Judgements())
-        judged = replace(request, metrics=tuple(metric.with_judgements(of_system) for metric in metrics))
+        judged = replace(request, metrics=tuple(metric.with_judgements(of_system) for metric in request.metrics))
         results += score_systems(bank, {system: test}, judged)
     return Scores(results)
 
@@ -320,7 +301,7 @@ def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> It
     names = choose_rates(paired.names, {name: table.metric(name).headline for name in table.compared}, options.rates)
     yield tests.group("all", "all sentences", paired, names, table.brackets, everything)
     edges = [0, *sorted(set(options.lengths)), math.inf] if options.lengths else []
-    for low, high in itertools.pairwise(edges):
+    for low, high in (*itertools.pairwise(edges), *([] if options.cutoff is None else [(0, options.cutoff)])):
         where = np.flatnonzero((table.length > low) & (table.length <= high))
         title = f"{int(low) + 1}-{int(high)} words" if high < math.inf else f"more than {int(low)} words"
         if len(where):

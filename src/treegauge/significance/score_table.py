@@ -38,7 +38,7 @@ from treegauge.significance.documents import Clusters, documents_of
 from treegauge.significance.power import CORRELATIONS, Power, equivalence, power_of, power_of_runs
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress, randomisation
 from treegauge.significance.runs import RunsTest, RunTests
-from treegauge.tables import concise, number_of
+from treegauge.tables import comma_separated, concise, number_of, whole_number
 from treegauge.trees.treebank import Int64
 
 BRACKETS_METRIC = "hogenhout"
@@ -56,10 +56,11 @@ class CompareOptions:
 
     ``metrics`` are names (none: all metrics, or all that the scores have). ``rates`` are names of rates (none: the headline of each
     metric, and recall, precision, F1 and exact match of PARSEVAL; ``all``: all rates). ``preset`` is None for each metric's own.
-    ``lengths`` are the upper ends of length buckets; ``structure`` are labels whose brackets are tested separately. ``clusters``
-    are the documents of the sentences, which are resampled together: ``by-file``, ``comment:PATTERN``, a file, or a label for each
-    sentence. ``power`` asks for the power of the tests, for the differences seen or for one to ``assume``; ``equivalence`` is the
-    margin of two one-sided tests; both are in points: 0.5 is half a per cent. ``on_error``, ``pair``, ``match_words`` and
+    ``lengths`` are the upper ends of length buckets; sentences up to ``cutoff`` words are compared by themselves, too;
+    ``structure`` are labels whose brackets are tested separately. ``clusters`` are the documents of the sentences, which are
+    resampled together: ``by-file``, ``comment:PATTERN``, a file, or a label for each sentence. ``power`` asks for the power of the
+    tests, for the differences seen or for one to ``assume``; ``equivalence`` is the margin of two one-sided tests; both are in
+    points: 0.5 is half a per cent. ``on_error``, ``pair``, ``match_words`` and
     ``treebank`` are those of :func:`treegauge.score`.
     """
 
@@ -72,6 +73,7 @@ class CompareOptions:
     level: float = 0.95
     interval: str = "percentile"
     lengths: tuple[int, ...] = ()
+    cutoff: int | None = None
     structure: tuple[str, ...] = ()
     on_error: str = "parse-fails"
     pair: str = "order"
@@ -83,6 +85,16 @@ class CompareOptions:
     equivalence: float | None = None
 
     def __post_init__(self) -> None:
+        # One text may name several rates, labels or lengths, with commas between, as on the command line.
+        for name in ("rates", "structure", "lengths"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, comma_separated(str(given) if isinstance(given, int | float) else given))
+        lengths = tuple(whole_number(str(length)) or 0 for length in self.lengths)
+        if not all(lengths):
+            given = ",".join(map(str, self.lengths))[:80]
+            raise UsageError(f'lengths="{given}": lengths are positive numbers with commas between, as in 10,20,30,40')
+        object.__setattr__(self, "lengths", lengths)
+        object.__setattr__(self, "metrics", (self.metrics,) if isinstance(self.metrics, str) else tuple(self.metrics))
         for name, points in (("assume", self.assume), ("equivalence", self.equivalence)):
             if points is not None and not (points > 0 and math.isfinite(points)):
                 raise UsageError(f"{name}={points:g}: give a positive difference in points, as in {name}=0.5")
@@ -91,7 +103,7 @@ class CompareOptions:
 
     def passes(self, systems: int) -> int:
         """The number of times the rounds are done for that many ``systems``: for each group the bootstrap and every pair."""
-        groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
+        groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0) + (self.cutoff is not None)
         return groups * (1 + math.comb(systems, 2))
 
     def scored_metrics(self, *, discontinuous: bool = False) -> list[str]:
@@ -362,7 +374,9 @@ class GroupTests:
         plans = {name: tests.plans(name) for name in names if kind == "all" and self.options.power and len(systems) == 1}
         few = sample_warnings(tests.n_documents, "document") if tests.n_documents else sample_warnings(len(paired))
         warnings = (*few, *run_warnings(dict(zip(systems, map(len, self.table.runs), strict=True))))
-        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings, tests.documents(numbers), plans)
+        reading = "" if brackets is None else self.table.metric(brackets).reading_of("t_inheritance")
+        documents = tests.documents(numbers)
+        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings, documents, reading, plans)
 
     def _exact_rates(self, names: Sequence[Name], sentences: Int64, scored_as: Mapping[str, str]) -> dict[str, list[Rates]]:
         """The rates of each metric and system, which are those of a score on these sentences to the last bit."""

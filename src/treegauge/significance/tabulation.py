@@ -9,13 +9,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from treegauge.errors import UnknownName
-from treegauge.metrics.hogenhout import COMPARATIVE, MEASURES
+from treegauge.errors import check_name
+from treegauge.metrics.hogenhout import COMPARATIVE
+from treegauge.metrics.hogenhout.bracket_measures import measure_titles
 from treegauge.metrics.registry import find_metric
 from treegauge.scoring.paper_table import (
     AS_GOOD,
+    Published,
     SystemRow,
     choose_rates,
+    counted_caption,
     published_rows,
     rate_heading,
     runs_caption,
@@ -26,11 +29,6 @@ from treegauge.significance.comparison import Comparison, Difference, Group, Pai
 from treegauge.significance.power import Power
 from treegauge.significance.resampling import Name
 from treegauge.tables import Average, Cell, Measured, Table, cell_text, number_of, rounded
-
-
-def _number_of_pairs(group: Group) -> str:
-    """The number of pairs of systems, in words."""
-    return number_of(len(group.pairs), "pair")
 
 
 def _number_of_swaps(pairs: Sequence[PairOfSystems]) -> str:
@@ -90,8 +88,7 @@ signatures of the scores, and all differences of all groups in one table for oth
 def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
     """The tables of a comparison with these names, or all that have content, in the order of :data:`TABLES`."""
     for name in names:
-        if name not in (*TABLES, "all"):
-            raise UnknownName("table", name, (*TABLES, "all"))
+        check_name("table", name, (*TABLES, "all"))
     overall, names = comparison.overall, () if "all" in names else names
     items, comparative, measures = ([table] if overall.items else [] for table in paper_tables(overall))
     several, headlines = len(comparison.systems) > 2, [name for name in overall.names if name[1] == find_metric(name[0]).headline]
@@ -133,7 +130,7 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
     """A sentence on whether the best system is better than each other one, by the headline rate."""
     group, level = comparison.overall, f"{100 * comparison.level:g}%"
     pairs, name = better_last(group), headline(comparison.overall)
-    corrected = f" after Holm's correction for {_number_of_pairs(group)}" if len(pairs) > 1 else ""
+    corrected = f" after Holm's correction for {number_of(len(group.pairs), 'pair')}" if len(pairs) > 1 else ""
     sentences: list[str] = []
     for pair in pairs[: len(comparison.systems) - 1]:
         found = pair.of(name)
@@ -174,13 +171,12 @@ def _p_words(p: float) -> str:
 
 
 def _answer_table(comparison: Comparison) -> Table:
-    """The differences, each of the better system from the other, without what only experts read."""
+    """The differences, without what only experts read; of three systems and more, each of the better from the other."""
     group = comparison.overall
-    pairs = better_last(group)
-    ordered = replace(comparison, systems=(pairs[0].a, pairs[0].b)) if len(pairs) == 1 else comparison
+    pairs = better_last(group) if len(comparison.systems) > 2 else group.pairs
     rows = [cells for _, cells in _difference_rows(group, len(pairs) > 1, pairs)]
     notes = (f"{number_of(group.sentences, 'sentence')}; {_how_tested(comparison)}", *_cautions(comparison))
-    table = _difference_table("", ordered, rows, notes)
+    table = _difference_table("", comparison, rows, notes)
     if len({metric for metric, _ in group.names}) > 1:
         return table
     place = table.columns.index("metric")
@@ -195,21 +191,21 @@ def _how_tested(comparison: Comparison) -> str:
     resampled = [pair for pair in group.pairs if pair.rounds]
     words = [f"paired randomisation of whole {units} and bootstrap intervals, {comparison.rounds:,} rounds"] if resampled else []
     if len(resampled) < len(group.pairs):
-        words.append(f"variance components of runs and {units}")
+        words.append(f"Student's t-test that counts the variation between runs and between {units}")
     return "; ".join(words) + (", p corrected for all pairs (Holm)" if len(group.pairs) > 1 else "")
 
 
 def paper_table(
     comparison: Comparison,
-    rates: Sequence[str] = (),
+    rates: str | Sequence[str] = (),
     *,
     others: Sequence[SystemRow] = (),
-    published: Sequence[str] = (),
+    published: Published = (),
     intervals: bool = False,
 ) -> Table:
     """One row per system: the best in bold, a dagger where a system is not significantly worse than the best.
 
-    ``others`` and ``published`` (``Name=82.5,83.1``) are rows that are not tested; ``intervals`` shows the interval of each rate.
+    ``others`` and ``published`` are rows that are not tested; ``intervals`` shows the interval of each rate.
     """
     group = comparison.overall
     names = choose_rates(group.names, {}, rates or ("all",))
@@ -218,16 +214,16 @@ def paper_table(
         for system, of in group.rates.items()
     ]
     rows += [*others, *published_rows(published, names)]
-    metrics = ", ".join(dict.fromkeys(metric for metric, _ in names))
-    preset = next((word.partition(":")[2] for word in comparison.signature.split("|") if word.startswith("preset:")), "")
-    caption = f"{metrics} (preset {preset}) on {number_of(group.sentences, 'sentence')}."
+    presets = next((word.partition(":")[2] for word in comparison.signature.split("|") if word.startswith("preset:")), "")
+    caption = counted_caption((metric for metric, _ in names), presets.split(","), group.sentences)
     caption += runs_caption(_numbers_of_runs(group))
     if intervals:
         caption += f" In brackets: {100 * comparison.level:g}% intervals."
     as_good = {name: _not_worse(group, name) for name in names}
     if group.pairs:
-        dagger = f"; {AS_GOOD}: not significantly worse" if any(len(of) > 1 for of in as_good.values()) else ""
-        caption += f" Bold: best system tested here{dagger} (p > {ALPHA:g}; {_how_tested(comparison)})."
+        some_equal = any(len(of) > 1 for of in as_good.values())
+        verdict = f"{AS_GOOD}: not significantly worse (p >" if some_equal else "all others are significantly worse (p ≤"
+        caption += f" Bold: best system tested here; {verdict} {ALPHA:g}; {_how_tested(comparison)})."
     return systems_table(rows, names, caption, (comparison.signature,), as_good)
 
 
@@ -253,7 +249,7 @@ def _differences(comparison: Comparison) -> Table:
     samples = f", {comparison.rounds} bootstrap samples, seed {comparison.seed}" if not runs or 1 in runs.values() else ""
     notes = [
         *_test_notes(comparison, group),
-        *([f"Holm: p corrected for {_number_of_pairs(group)}"] if several else []),
+        *([f"Holm: p corrected for {number_of(len(group.pairs), 'pair')}"] if several else []),
         "effect: difference in standard deviations of a sentence; wins, losses: sentences where the second system is better, worse",
         f"{number_of(group.sentences, 'sentence')}{samples}",
         *_cautions(comparison),
@@ -314,7 +310,7 @@ def _equivalence(group: Group) -> list[Table]:
     resampled = all(pair.rounds for pair in group.pairs)
     notes = (
         f"p: two one-sided tests that the difference is within ± the margin, {'bootstrap and t' if resampled else 't by runs'}"
-        + (f", corrected for {_number_of_pairs(group)} (Holm)" if len(group.pairs) > 1 else ""),
+        + (f", corrected for {number_of(len(group.pairs), 'pair')} (Holm)" if len(group.pairs) > 1 else ""),
     )
     columns = ("first", "second", "metric", "rate", "difference", "margin", "p", "equivalent")
     return [Table("Equivalence", columns, tuple(rows), notes, percent=("difference", "margin"))] if rows else []
@@ -426,7 +422,7 @@ def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
     rows = tuple(
         (row, group.rates[row][name].value, *(signs[row, column] for column in comparison.systems)) for row in comparison.systems
     )
-    n_pairs = _number_of_pairs(group)
+    n_pairs = number_of(len(group.pairs), "pair")
     return Table(
         f"Who beats whom: {name[0]} {name[1]}",
         ("system", "value", *comparison.systems),
@@ -510,11 +506,12 @@ def paper_tables(group: Group) -> list[Table]:
         ),
         percent=tuple(f"%{cell}" for cell in COMPARATIVE),
     )
-    measured = [name for name in MEASURES if any(name in group.measures[system] for system in systems)]
+    titles = measure_titles(group.reading)
+    measured = [name for name in titles if any(name in group.measures[system] for system in systems)]
     table4 = Table(
         "Measures (Table 4)",
         ("measure", *systems),
-        tuple((MEASURES[name], *(group.measures[system].get(name) for system in systems)) for name in measured),
+        tuple((titles[name], *(group.measures[system].get(name) for system in systems)) for name in measured),
         _unjudged_note(group) if checked else ("the other measures need a person's judgement of crossing and spurious brackets",),
         percent=tuple(systems),
     )

@@ -12,6 +12,6 @@ from treegauge.trees.treebank import Origin, Treebank
 if TYPE_CHECKING:
     from treegauge.trees.notation import parse_discbracket
 else:
-    __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__, folders=["drawing"])
 
 __all__ = ["Child", "DiscontinuousTree", "Origin", "Production", "Span", "Tree", "Treebank", "parse_discbracket"]

@@ -162,22 +162,6 @@ class ColumnBuilder:
         self.node_offset.append(len(self.label))
         self.token_offset.append(len(self.word))
 
-    def add_rows(self, rows: Iterable[tuple[str, int, int, int, str | None]]) -> None:
-        """Add a tree without gaps given as its nodes in pre-order: label, start, end, the parent's row, and a tag's word."""
-        labels, vocabulary = self.labels, self.vocabulary
-        for row, (name, start, end, parent, word) in enumerate(rows):
-            label = labels.setdefault(name, len(labels))
-            self.label.append(label)
-            self.start.append(start)
-            self.end.append(end)
-            self.parent.append(parent)
-            if word is not None:
-                self.word.append(vocabulary.setdefault(word, len(vocabulary)))
-                self.tag.append(label)
-                self.above.append(row)
-        self.node_offset.append(len(self.label))
-        self.token_offset.append(len(self.word))
-
     def _forget_tree(self) -> None:
         """Remove the rows of the tree that is being added."""
         for column in (self.label, self.start, self.end, self.parent):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from treegauge.errors import Discontinuous, UsageError
+from treegauge.errors import Discontinuous
 
 if TYPE_CHECKING:
     from treegauge.trees.discontinuous import Block
@@ -309,8 +309,6 @@ class Tree:
         """The tree drawn with lines, as text; options as in :func:`treegauge.trees.drawing.draw_text`."""
         from treegauge.trees.drawing import draw_text
 
-        if not hasattr(marks, "items") and marks is not None:
-            raise UsageError(f"draw() returns text, and svg() a picture, which you can write to a file: it cannot take {marks!r}")
         return draw_text(self, marks, **options)
 
     def svg(self, marks: Mapping[int, str] | None = None, **options: Any) -> str:

@@ -6,15 +6,15 @@ where trees were read (file, line and sentence id), and stays with them through 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from operator import itemgetter
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from treegauge.errors import Discontinuous
+from treegauge.errors import Discontinuous, UsageError
 from treegauge.tables import number_of
 from treegauge.trees.columns import (
     Blocks,
@@ -135,6 +135,11 @@ class Treebank(Sequence[Tree]):
     origins: tuple[Origin, ...] = field(default=())
     blocks: Blocks | None = field(default=None)
 
+    def __new__(cls, *columns: Any, **named: Any) -> Treebank:
+        if len(columns) == 1 and not named:
+            raise UsageError("Treebank.from_trees(trees) makes a treebank of trees, treegauge.as_treebank(value) of anything else")
+        return super().__new__(cls)
+
     @classmethod
     def parse(cls, text: str) -> Treebank:
         """All trees of a bracketed string."""
@@ -205,7 +210,12 @@ class Treebank(Sequence[Tree]):
 
     def _position(self, index: int) -> int:
         """A tree's index counted from the beginning; a negative one counts from the end, as in a list."""
-        position = index + len(self) if index < 0 else index
+        try:
+            position = operator.index(index)
+        except TypeError:
+            problem = f"the index of a tree is a whole number or a slice, not {index!r}; take([0, 2]) takes several trees"
+            raise UsageError(problem) from None
+        position += len(self) if position < 0 else 0
         if not 0 <= position < len(self):
             raise IndexError(f"tree {index} of {len(self)}")
         return position
@@ -243,6 +253,10 @@ class Treebank(Sequence[Tree]):
         origins = tuple(pick_origins(self.origins, trees))
         offsets = {"node_offset": node_offset, "token_offset": token_offset}
         return self._select(nodes, tokens, **offsets, origins=origins, blocks=blocks)
+
+    def __add__(self, other: Treebank) -> Treebank:
+        """The trees of both, one after the other."""
+        return Treebank.concatenate([self, other]) if isinstance(other, Treebank) else NotImplemented  # pyright: ignore
 
     def __iter__(self) -> Iterator[Tree]:
         return (self._tree(index) for index in range(len(self)))
@@ -381,7 +395,7 @@ class Treebank(Sequence[Tree]):
             if len(inside) > 1:
                 # Child nodes were added last to first. A node without words comes before the word at its position.
                 inside.reverse()
-                inside.sort(key=itemgetter(0, 1))
+                inside.sort(key=operator.itemgetter(0, 1))
             tree = Tree(labels[row], [child for _, _, child in inside])
             if row == 0:
                 return from_placed_words(tree) if has_gaps else tree

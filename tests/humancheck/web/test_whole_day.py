@@ -109,7 +109,8 @@ def test_an_edited_tree_outlives_escape_and_reload(chromium: Any, check: Check, 
         edited = relabel(anna, "XYZ")
         anna.page.keyboard.press("Escape")
         anna.page.wait_for_selector("#editor:not([open])", state="attached")
-        assert anna.page.inner_text("#tree-edited") == "edits kept, not used"
+        # The page hears that the editor was closed a moment after it is.
+        anna.page.wait_for_function("() => document.querySelector('#tree-edited').innerText === 'edits kept, not used'")
         anna.page.reload()
         assert open_editor(anna) == edited
         anna.page.keyboard.press("Escape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
+from treegauge.cli import main
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.metrics.hogenhout import (
     BracketKey,
@@ -23,6 +25,8 @@ from treegauge.metrics.hogenhout import (
 from treegauge.metrics.hogenhout.bracket_measures import measures, parse_base
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
+from treegauge.reports.explanations import explanation
+from treegauge.scoring.paper_table import rate_heading
 from treegauge.trees.treebank import Treebank
 
 
@@ -228,3 +232,22 @@ def test_parse_base_at_its_edges() -> None:
 def test_measures_of_incomplete_items() -> None:
     rates = measures({"TTB": 10, "TPB": 5, "EM": 4, "SP": 1, "PINH": 0, "PNINH": 0, "TINH": 1, "TNINH": 3})
     assert set(rates) == {"generation_rate", "recall_hard", "precision_hard", "spuriousness", "p_inheritance", "t_inheritance"}
+
+
+@pytest.mark.parametrize(("metric", "reading"), [("hogenhout", "nontop"), ("hogenhout:literal", "literal")])
+def test_figures_of_t_inheritance_name_its_reading(
+    metric: str, reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, tree in (("gold.mrg", GOLD), ("A.mrg", TEST), ("B.mrg", GOLD)):
+        Path(name).write_text(f"{tree}\n" * 3)
+    table = f"score gold.mrg A.mrg -m {metric}"
+    paper = f"score gold.mrg A.mrg -m {metric} --rates t_inheritance --format latex"
+    compared = f"compare gold.mrg A.mrg B.mrg -m {metric} --rounds 20"
+    words = f"t inheritance ({reading})"
+    for command, shown in ((table, words), (paper, words), (compared, f"T-inheritance ({reading})")):
+        with pytest.raises(SystemExit):
+            main(command.split())
+        assert shown in capsys.readouterr().out, command
+    assert rate_heading((metric, "t_inheritance"), [(metric, "t_inheritance")]) == words, "as in sentences of compare and report"
+    assert any(line.endswith(f"({reading})") and "t_inheritance" in line for line in explanation(metric).splitlines())

@@ -299,9 +299,9 @@ def _numbers(arrays: Mapping[str, NDArray[Any]], name: str, columns: int = 0) ->
 
 
 def _values(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    """A one-dimensional array of expected counts, which are finite and not negative."""
+    """A one-dimensional array of expected counts, which are not negative, and small enough to be summed."""
     found = arrays[name]
-    if found.dtype.kind != "f" or found.ndim != 1 or not np.isfinite(found).all() or (found < 0).any():
+    if found.dtype.kind != "f" or found.ndim != 1 or not ((found >= 0) & (found < 1e15)).all():
         raise ValueError(f"{name} is not an array of counts")
     return found
 

@@ -20,7 +20,6 @@ from treegauge.humancheck.questions import Question
 from treegauge.humancheck.results import STATES, agreement_by_label, confusion_tables, find_agreement, find_results, tags_table
 from treegauge.humancheck.session import Session
 from treegauge.humancheck.web.views import excerpt, gold_is_first, question_view, reason_of
-from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import Table, cell_text
 from treegauge.trees.treebank import Treebank
 
@@ -268,7 +267,7 @@ class Pages:
     def measures(self, person: Person) -> str:
         """The twelve measures so far, by a person's verdicts or, for the adjudicator, by everybody's."""
         found = find_results(self.session.check, self.session.verdicts_for(person))
-        return self.render("measures.html", systems=found.systems, titles=MEASURES, notes=found.notes)
+        return self.render("measures.html", systems=found.systems, titles=found.titles, notes=found.notes)
 
     def judgement_list(self, person: Person) -> str:
         """The list of a person's own judgements."""

@@ -218,15 +218,9 @@ def _sentence(system: System, index: int) -> str:
     return excerpt(tuple(gold.words(index)), 60) if 0 <= index < len(gold) else ""
 
 
-class _ChangedBracket(NamedTuple):
+def _in_words(bracket: Bracket, words: tuple[str, ...]) -> dict[str, str]:
     """A bracket that was removed or is new."""
-
-    label: str
-    words: str
-
-
-def _in_words(bracket: Bracket, words: tuple[str, ...]) -> _ChangedBracket:
-    return _ChangedBracket(bracket.label, " … ".join(" ".join(words[start:end]) for start, end in bracket.blocks))
+    return {"label": bracket.label, "words": " … ".join(" ".join(words[start:end]) for start, end in bracket.blocks)}
 
 
 class TreeEditor:

@@ -366,10 +366,12 @@ class _TrainingRun:
         self._effort: dict[str, float] = {}
         tuned = min(settings.tuning_grammars, settings.grammars) if n_trees >= FEWEST_TO_TUNE else 0
         rounds = settings.most_rounds if settings.rounds is None else settings.rounds
-        self._whole = sum(map(_effort, range(1, rounds + 1))) * (settings.grammars + tuned)
+        self._whole = _effort_up_to(rounds) * (settings.grammars + tuned)
 
     def train(self, arrays: TreebankArrays, kind: str, count: int, rounds: int, seed: int) -> list[dict[int, Hierarchy]]:
         """Train grammars; return for each its hierarchy after each round."""
+        if kind == "grammar":  # the number of rounds is known now
+            self._whole = sum(self._effort.values()) + _effort_up_to(rounds) * count
         side_by_side = max(1, min(count, self.settings.jobs))
         threads = max(1, self.settings.jobs // side_by_side)
         stop = Event()
@@ -409,7 +411,8 @@ class _TrainingRun:
                 made[state.round] = Hierarchy(state.counts, state.up)
                 self.checkpoints.save(f"{name}-round-{state.round}", state, history)
             self.checkpoints.save(name, state, history)
-            self._effort[name] = sum(map(_effort, range(1, state.round))) + _effort(state.round) * state.iteration / iterations
+            before = _effort_up_to(state.round - 1)
+            self._effort[name] = before + (_effort_up_to(state.round) - before) * state.iteration / iterations
             done = min(1.0, sum(list(self._effort.values())) / max(self._whole, 1e-9))
             self.on_iteration(IterationReport(name, state.round, state.iteration, step.log_likelihood, done))
         self.history[name] = history
@@ -421,6 +424,6 @@ class _TrainingRun:
         return {r: Hierarchy(each[0].counts, each[0].up) for r, each in found.items() if each is not None}
 
 
-def _effort(number: int) -> float:
-    """The time that a round takes, relative to the first."""
-    return 1.7 ** (number - 1)
+def _effort_up_to(rounds: int) -> float:
+    """The time that so many rounds take, relative to the first."""
+    return sum(1.7**number for number in range(rounds))

@@ -7,7 +7,7 @@ from functools import cache
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
-from treegauge.errors import UnknownName
+from treegauge.errors import check_name
 from treegauge.metrics.breakdowns.constituent_counts import (
     Breakdown,
     Counts,
@@ -46,8 +46,7 @@ BREAKDOWNS: dict[str, Callable[[Pair], Breakdown]] = {
 
 def breakdown(name: str, pair: Pair) -> Breakdown:
     """The breakdown of that name."""
-    if name not in BREAKDOWNS:
-        raise UnknownName("breakdown", name, BREAKDOWNS)
+    check_name("breakdown", name, BREAKDOWNS)
     return BREAKDOWNS[name](pair)
 
 

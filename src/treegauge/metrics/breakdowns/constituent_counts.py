@@ -159,7 +159,7 @@ def by_label(pair: Pair) -> Breakdown:
     """
     names, gold, test = class_names(pair), pair.classes[pair.gold.label], pair.classes[pair.test.label]
     used = [number for number in np.union1d(gold, test).tolist() if names[number]]
-    return _by_kind(pair, gold, test, [(name,) for name in names], used, _BY_LABEL)
+    return _by_kind(pair, gold, test, [(name,) for name in names], used, _BY_LABEL if pair.preset.labelled else _UNLABELLED)
 
 
 def _by_kind(
@@ -200,6 +200,8 @@ _BY_LABEL = TableLayout(
     most_frequent_first,
     _label_cells,
 )
+_SPANS = "Spans are matched whatever their labels: matched and recall are of gold spans of the label, precision of test spans."
+_UNLABELLED = _BY_LABEL._replace(notes=(_SPANS,))
 
 
 def confusions(pair: Pair) -> Breakdown:

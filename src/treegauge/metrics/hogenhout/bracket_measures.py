@@ -40,7 +40,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from treegauge.alignment.pairing import Pair
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import MismatchError, UsageError, check_name
 from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
@@ -72,6 +72,11 @@ MEASURES = {
     "t_inheritance": "T-inheritance",
 }
 """Our name of each measure -> the paper's, in the order of Table 3."""
+
+
+def measure_titles(reading: str) -> dict[str, str]:
+    """The paper's names of the measures, with the reading of T-inheritance, which the paper does not say."""
+    return MEASURES | {"t_inheritance": f"{MEASURES['t_inheritance']} ({reading})"}
 
 
 def measures(items: Mapping[str, Any], *, with_emr: bool = False) -> Rates:
@@ -172,15 +177,16 @@ class Hogenhout(Metric):
 
     def __post_init__(self) -> None:
         for step in self.keep:
-            if step not in STEPS:
-                raise UnknownName("preprocessing step", step, STEPS)
-        if self.reading not in READINGS:
-            raise UnknownName("reading of TINH", self.reading, READINGS)
+            check_name("preprocessing step", step, STEPS)
+        check_name("reading of TINH", self.reading, READINGS)
 
     @property
     def options(self) -> dict[str, Any]:
         """Every setting that could change the score; without judgements, ``with_emr`` cannot."""
         return {name: value for name, value in super().options.items() if name != "with_emr"}
+
+    def reading_of(self, rate: str) -> str:
+        return self.reading if rate == "t_inheritance" else ""
 
     def preset_for(self, preset: Preset | None) -> Preset:
         """The preset by which to prepare trees; it does the first two preprocessing steps, unless they are left out."""

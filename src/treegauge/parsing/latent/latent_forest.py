@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import NoParse, TooLong, UsageError
+from treegauge.errors import NoParse, TooLong
 from treegauge.grammar.latent.latent_grammar import Level
 from treegauge.grammar.latent.latent_model import LatentModel
 from treegauge.grammar.latent.rule_rows import Int64
@@ -133,11 +133,7 @@ class LatentForest(PosteriorView):
     def __init__(
         self, model: LatentModel, words: Sequence[str], *, tags: Sequence[Collection[str] | None] | None = None, exact: bool = False
     ) -> None:
-        if isinstance(words, str):
-            raise UsageError(f"a sentence is a sequence of words, not a string: {words[:40]!r}.split()")
-        self.model, self.words, self.exact = model, tuple(words), exact
-        if self.n > MOST_WORDS:
-            raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
+        self.model, self.words, self.exact = model, self.checked_words(words, MOST_WORDS), exact
         self.tags, self.lam, self.treebank_root = tags, model.settings.lam, model.base.root
 
     gives = frozenset({"trees", "grammar", "subcategories"})
@@ -428,7 +424,7 @@ class LatentForest(PosteriorView):
     def kbest(self, k: int) -> list[Parse]:
         """The k likeliest trees among those of the 10 k best derivations of each grammar, with their log probabilities in the
         mixture."""
-        return best_trees(self, k)
+        return [parse.given(self.log_partition) for parse in best_trees(self, k)]
 
     def tree(self, derivation: Derivation) -> Tree:
         """The tree of a derivation."""

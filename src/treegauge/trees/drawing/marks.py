@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError, check_name
 from treegauge.tables import character_width, terminal_width
 from treegauge.trees.tree import Tree
 
@@ -68,25 +68,22 @@ def signs_behind(mark: NodeMark | None, *, ascii_only: bool = False) -> str:
     return "".join(" " + one.sign(ascii_only=ascii_only) for one in mark.marks) if mark else ""
 
 
-def check_choice(kind: str, name: str, valid: Collection[str]) -> None:
-    """Raise an error that lists the valid names, unless the name is one of them."""
-    if name not in valid:
-        raise UnknownName(kind, name, valid)
-
-
 def node_marks(tree: Tree, marks: Mapping[int, str] | None) -> dict[int, NodeMark]:
     """The marks by node, checked: known names, nodes of this tree, at most one finding beside ``focus`` on a node.
 
     >>> node_marks(Tree.parse("(S (V go))"), {0: "matched focus"})[0].names
     'matched focus'
     """
+    if marks is not None and not hasattr(marks, "items"):
+        how = "pathlib.Path('tree.svg').write_text(tree.svg()), and write_bytes(treegauge.reports.draw_svg_as(tree.svg(), 'png'))"
+        raise UsageError(f"marks cannot be {marks!r}: draw() returns text, and svg() a picture as text, for you to write: {how}")
     checked: dict[int, NodeMark] = {}
     for node, text in (marks or {}).items():
         if not 0 <= node < tree.size:
             raise UsageError(f"the tree has no node {node} to mark: its nodes are numbered from 0 to {tree.size - 1}, in pre-order")
         names = text.split()
         for name in names:
-            check_choice("mark", name, MARKS)
+            check_name("mark", name, MARKS)
         kinds = [MARKS[name] for name in names if name != "focus"]
         if len(kinds) > 1:
             raise UsageError(f"node {node} is marked {text!r}: a node has at most one mark besides 'focus'")
@@ -103,7 +100,7 @@ def marks_named(names: Iterable[str]) -> list[Mark]:
     """The marks with these names, which must be known, in the order of :data:`MARKS`."""
     wanted = set(names)
     for name in wanted:
-        check_choice("mark", name, MARKS)
+        check_name("mark", name, MARKS)
     return [mark for name, mark in MARKS.items() if name in wanted]
 
 

@@ -13,21 +13,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape as escape_xml  # characters that XML cannot hold must have been replaced before, by clean()
 from typing import Literal, NamedTuple
 
-from treegauge.errors import UsageError
+from treegauge.errors import UsageError, check_name
 from treegauge.trees.discontinuous import blocks_of
 from treegauge.trees.drawing.layout import Item, has_crossings, item_text, lay_out, tree_items
-from treegauge.trees.drawing.marks import (
-    MARKS,
-    Mark,
-    NodeMark,
-    check_choice,
-    clean,
-    ems,
-    marks_named,
-    node_marks,
-    signs_behind,
-    used_marks,
-)
+from treegauge.trees.drawing.marks import MARKS, Mark, NodeMark, clean, ems, marks_named, node_marks, signs_behind, used_marks
 from treegauge.trees.tree import Tree
 
 Theme = Literal["inherit", "light", "dark", "auto"]
@@ -214,8 +203,8 @@ def draw_svg(
     >>> 'id="n0" class="node phrase matched"' in picture, 'id="w0"' in picture
     (True, True)
     """
-    check_choice("direction", direction, ("ltr", "rtl"))
-    check_choice("theme", theme, ("auto", "dark", "inherit", "light"))
+    check_name("direction", direction, ("ltr", "rtl"))
+    check_name("theme", theme, ("auto", "dark", "inherit", "light"))
     if not _PREFIX.fullmatch(id_prefix):
         raise UsageError(f"the id prefix {id_prefix!r} is not valid: letters, digits, '_', '.' and '-', beginning with a letter")
     if not 4 <= font_size <= 200:

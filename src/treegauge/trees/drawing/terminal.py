@@ -8,17 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
+from treegauge.errors import check_name
 from treegauge.tables import terminal_width
 from treegauge.trees.drawing.layout import Item, Layout, has_crossings, item_text, lay_out, tree_items
-from treegauge.trees.drawing.marks import (
-    NodeMark,
-    check_choice,
-    isolate_direction,
-    legend_text,
-    node_marks,
-    signs_behind,
-    used_marks,
-)
+from treegauge.trees.drawing.marks import NodeMark, isolate_direction, legend_text, node_marks, signs_behind, used_marks
 from treegauge.trees.tree import Tree
 
 _LEVELS = 30
@@ -113,9 +106,9 @@ def draw_text(
     └─ VP
        └─ VBD sat
     """
-    check_choice("style", style, ("outline", "tree"))
-    check_choice("charset", charset, ("ascii", "unicode"))
-    check_choice("direction", direction, ("ltr", "rtl"))
+    check_name("style", style, ("outline", "tree"))
+    check_name("charset", charset, ("ascii", "unicode"))
+    check_name("direction", direction, ("ltr", "rtl"))
     marked = node_marks(tree, marks)
     picture = _TextPicture(tree_items(tree, folded), marked, charset == "ascii")
     layout = picture.layout_within(width, direction == "rtl") if style == "tree" else None
