@@ -43,6 +43,11 @@ class BrowserPerson:
         """Wait until nothing is on its way any more."""
         self.page.wait_for_selector(".last.pending", state="detached")
 
+    def load(self, target: Any) -> None:
+        """Click what a selector or locator names, and wait for the page that it loads: a click alone does not wait."""
+        with self.page.expect_navigation():
+            (self.page.locator(target) if isinstance(target, str) else target).click()
+
     def type(self, text: str) -> None:
         self.page.keyboard.type(text)
 

@@ -80,7 +80,7 @@ def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) 
         anna.page.wait_for_function("before => document.querySelector('.edited').dataset.tree !== before", arg=first)
         edited = anna.page.get_attribute(".edited", "data-tree")
         anna.page.keyboard.press("Enter")
-        assert anna.page.is_visible("#tree-edited")
+        anna.page.wait_for_selector("#tree-edited")
         anna.page.reload()
         anna.page.wait_for_selector("article[data-ready]")
         assert anna.page.input_value("#note") == "why not", "an unsaved note survives a reload"

@@ -55,7 +55,7 @@ def test_enter_in_the_field_of_the_label_gives_no_answer(chromium: Any, check: C
             assert anna.page.evaluate("document.activeElement.id") != "correct-label", "the label is complete"
             anna.answer("r")
         else:
-            anna.page.click("button.reject")
+            anna.load("button.reject")
         assert anna.key != before
         anna.close()
     (stored,) = store.since(0)
@@ -122,7 +122,7 @@ def test_an_edited_tree_outlives_escape_and_reload(chromium: Any, check: Check, 
         anna.page.keyboard.press("z")
         assert anna.page.get_attribute(".edited", "data-tree") == edited
         anna.page.keyboard.press("Enter")
-        assert anna.page.inner_text("#tree-edited") == "tree edited"
+        anna.page.wait_for_selector("#tree-edited:text-is('tree edited')")
         anna.answer("r")
         assert anna.errors == []
         anna.close()
@@ -423,7 +423,7 @@ def test_the_list_of_sentences(chromium: Any, store: Store) -> None:
     store.append(log, words_of(check))
     with serve_in_thread(Session(check, store, people_named(["anna", "ben"]))) as links:
         anna, judge = (BrowserPerson(chromium, link_of(links, name)) for name in ("anna", "adjudicator"))
-        anna.page.click("text=Sentences")
+        anna.load("a[href=sentences]")
         rows = anna.page.locator(".sentences tr:has(a)")
         total = rows.count()
         number = first.occurrences[0].sentence + 1
@@ -431,7 +431,7 @@ def test_the_list_of_sentences(chromium: Any, store: Store) -> None:
         assert f"{len(unit)} of {len(unit)}" in anna.page.inner_text(f".sentences tr:has(td:text-is('{number}'))")
         for show, expected in (("open", total - 1), ("with my answers", 1)):
             anna.page.select_option("select[name=show]", show)
-            anna.page.click("text=Filter")
+            anna.load("button:text-is('Filter')")
             assert rows.count() == expected, show
         anna.page.goto(anna.link + "sentences?show=disagreed")
         assert rows.count() == 0, "an annotator does not learn where others disagree"
@@ -440,17 +440,17 @@ def test_the_list_of_sentences(chromium: Any, store: Store) -> None:
         words = " ".join(second.span.words[:3])
         anna.page.goto(anna.link + "sentences")
         anna.page.fill("input[name=search]", words.upper())
-        anna.page.keyboard.press("Enter")
-        anna.page.wait_for_url("**search=*")
+        with anna.page.expect_navigation():
+            anna.page.keyboard.press("Enter")
         assert 0 < rows.count() < total
         anna.page.goto(anna.link + "sentences?label=QP")
         assert 0 < rows.count() < total
         assert all("QP" in text for text in rows.all_inner_texts())
-        rows.first.locator("a").click()
+        anna.load(rows.first.locator("a"))
         assert anna.key
         judge.page.goto(judge.link + "sentences?show=disagreed")
         assert judge.page.locator(".sentences tbody tr").count() == 1
-        judge.page.locator(".sentences tbody a").click()
+        judge.load(".sentences tbody a")
         assert judge.key in {check.questions[number].key for number in unit}
         for person in (anna, judge):
             assert person.errors == []
@@ -548,7 +548,7 @@ def test_a_tree_is_edited_by_taps(chromium: Any, check: Check, store: Store) -> 
         anna.page.wait_for_selector("#editor .changes:has-text('+ NEW')")
         assert spans[at + 1][1] - spans[at][0] == 2
         anna.page.tap("#editor [data-action=enter]")
-        assert anna.page.inner_text("#tree-edited") == "tree edited"
+        anna.page.wait_for_selector("#tree-edited:text-is('tree edited')")
         anna.page.tap("button.reject")
         anna.wait_until_stored()
         assert anna.errors == []
