@@ -45,7 +45,7 @@ from results import machine, save_section
 
 from treegauge.data import own_treebank
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, load_latent
-from treegauge.grammar.training_sentences import hold_out_by_words, sentence_hashes
+from treegauge.grammar.training_sentences import hold_out_by_words
 from treegauge.io import read
 from treegauge.learning.latent.latent_training import middle_levels
 from treegauge.models.loading import load_parser
@@ -70,14 +70,14 @@ ROWS = {
     "mix": "mixture of grammars and three networks",
 }
 """The names of the models, and what the rows of the table are called."""
-PARTS = {"mix-quick": ("grammars", "quick"), "mix": ("grammars", "1", "2", "3"), "mix-1": ("grammars", "1")}
+PARTS = {"mix-quick": ("grammars", "quick"), "mix": ("grammars", "1", "2", "3")}
 RATES = ("f1", "recall", "precision", "exact_match", "no_crossing", "tagging_accuracy")
 SIZES = (1000, 3000)
 
 
 def model_name(kind: str, size: int = 0) -> str:
-    """The name of a model's file: ``grammars``, ``1``; ``1000-grammars`` and ``1000`` if it was trained on so many trees."""
-    return kind if not size else str(size) if kind == "1" else f"{size}-{kind}"
+    """The name of a model's file: ``grammars``, ``1``; ``1000-grammars`` if it was trained on so many trees."""
+    return f"{size}-{kind}" if size else kind
 
 
 class Models:
@@ -125,14 +125,9 @@ class Models:
             subprocess.run([sys.executable, "-m", "treegauge", *command, "-o", str(path)], check=True, stderr=log)
 
     def _part(self, size: int) -> Path:
-        """A file of so many trees: those of a network that was trained on as many, else a random choice."""
-        path, network = self.file(str(size), ".mrg"), self.file(model_name("1", size))
-        if not path.exists():
-            chosen = random.Random(1).sample(self.rest, min(size, len(self.rest)))
-            if network.exists():
-                known = set(load_parser(str(network), device="cpu").sentences.tolist())
-                chosen = [tree for tree in self.rest if known.issuperset(sentence_hashes([tree]).tolist())][:size]
-            path.write_text("".join(f"{tree}\n" for tree in chosen), "utf-8")
+        """A file of so many trees, a random choice."""
+        path = self.file(str(size), ".mrg")
+        path.write_text("".join(f"{tree}\n" for tree in random.Random(1).sample(self.rest, size)), "utf-8")
         return path
 
     def cost(self, name: str) -> tuple[str, str]:
@@ -205,8 +200,8 @@ def table(rows: Rows, names: Sequence[str]) -> list[str]:
 
 
 def curves(rows: Rows, plot: Path | None) -> list[str]:
-    """F1 by the number of trees of grammars, of a network, and of the mixture of both."""
-    kinds = {"grammars": "grammars", "1": "network", "mix-1": "mixture"}
+    """F1 by the number of trees of grammars, of the quick network, and of the mixture of both."""
+    kinds = {"grammars": "grammars", "quick": "quick network", "mix-quick": "mixture"}
     sizes = [size for size in SIZES if size < len(rows.models.rest)]
     lines = [f"| training trees | {' | '.join(kinds.values())} |", f"|{'---|' * (len(kinds) + 1)}"]
     series: dict[str, list[float]] = {kind: [] for kind in kinds}
