@@ -158,6 +158,7 @@ VALUES: list[tuple[Any, dict[str, Any]]] = [
     (treegauge.score, {"on_error": "go on"}),
     (treegauge.score, {"lines": "yes"}),
     (treegauge.score, {"preset": "colins"}),
+    (treegauge.score, {"preset": 3}),
     (treegauge.score, {"metric": "parsevall"}),
     (treegauge.diff, {"sentence": "x"}),
     (treegauge.diff, {"match_words": "same"}),
@@ -186,6 +187,11 @@ def test_an_error_names_the_argument(call: Any, given: dict[str, Any]) -> None:
         call(GOLD, TEST, **given)
     said = str(error.value).replace("_", " ").replace("-", " ")
     assert name.replace("_", " ").removesuffix("s") in said, said
+
+
+def test_an_error_names_an_argument_that_was_given_without_its_name() -> None:
+    with pytest.raises(treegauge.UsageError, match=r"sentence must be a whole number, not '1'"):
+        treegauge.diff(GOLD, TEST, "1")  # type: ignore[arg-type]
 
 
 def test_options_for_reading_are_keywords_of_every_call(tmp_path: Any) -> None:

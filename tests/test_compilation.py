@@ -121,3 +121,37 @@ def test_kernels_of_other_sources_have_other_names(monkeypatch: pytest.MonkeyPat
         names.append(compilation._sources.__wrapped__())
     assert names[0] == names[1]
     assert len(set(names)) == 5
+
+
+INTERRUPTED = """
+import ctypes, signal
+from typing import NamedTuple
+import numpy as np
+from treegauge.compilation import kernel
+
+send = getattr(ctypes.CDLL(None), "raise")
+send.argtypes, send.restype = [ctypes.c_int], ctypes.c_int
+
+class Sums(NamedTuple):
+    values: np.ndarray
+    n: int
+
+@kernel
+def sums(values, number):
+    return Sums(values, send(number)), number
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    sums(np.zeros(1), int(signal.SIGINT))
+    print("returned")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent by the C library of Unix")
+def test_an_interrupt_in_a_kernel_is_raised_after_it(tmp_path: Path) -> None:
+    """Numba crashes if an exception is raised while it makes Python objects of a kernel's results."""
+    program = tmp_path / "interrupted.py"
+    program.write_text(INTERRUPTED)
+    assert _run(program, tmp_path / "cache").stdout == "interrupted\n"

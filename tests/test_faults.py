@@ -301,7 +301,11 @@ FULL: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize(("words", "name"), FULL.values(), ids=FULL)
-def test_a_full_disk_does_not_destroy_an_earlier_file(words: str, name: str, tmp_path: Path) -> None:
+def test_a_full_disk_does_not_destroy_an_earlier_file(
+    words: str, name: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where the home folder cannot be written, matplotlib would need a temporary file.
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))
     (tmp_path / "s.txt").write_text("the cat sleeps\n" * 40)
     (tmp_path / "t.mrg").write_text("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))\n" * 40)
     scores = np.random.default_rng(1).normal(size=(3, 3, 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import treegauge
 from treegauge.grammar import PCFG
 from treegauge.io import check, count_parts
 from treegauge.normalise import pipeline
+from treegauge.parsing import Forest
 from treegauge.parsing.raw_text import tokenise
 from treegauge.parsing.spellings import Spellings
 
@@ -53,6 +54,15 @@ def test_a_treebank_is_made_by_from_trees_and_passed_to_apply() -> None:
     assert len(list(made)) == len(list(made)) == len(made) == 1
 
 
+@pytest.mark.parametrize(("given", "name"), [("icepahc", "treebank"), ("export", "format"), ("latin-1", "encoding")])
+@pytest.mark.parametrize("function", [treegauge.read, treegauge.stream, treegauge.as_treebank])
+def test_an_option_without_its_name(
+    function: Callable[..., Iterable[object]], given: str, name: str, files: tuple[str, str]
+) -> None:
+    with pytest.raises(treegauge.UsageError, match=f"options are named: {name}='{given}'"):
+        list(function(files[0], given))
+
+
 def test_the_values_of_on_error_are_those_of_the_command_line() -> None:
     with pytest.raises(treegauge.UnknownName, match="valid: parse-fails, repair, skip, stop"):
         treegauge.read(TEXT, on_error="ignore")
@@ -87,3 +97,73 @@ def test_an_apostrophe_is_not_an_opening_quotation_mark() -> None:
 )
 def test_brackets_of_addresses_and_one_word_in_quotation_marks(text: str, words: str) -> None:
     assert tokenise(text) == words.split()
+
+
+@pytest.mark.parametrize("metric", ["parseval", "induction:prpn"])
+def test_compute_refuses_a_cutoff_that_it_would_not_heed(metric: str) -> None:
+    limited = treegauge.evaluator(metric, cutoff=1)
+    with pytest.raises(treegauge.UsageError, match=r"compute\(\) has no cutoff: score\(gold, test\)\.short has the rates"):
+        limited.compute(predictions=[TEXT], references=[TEXT])
+    assert limited.score(TEXT, TEXT).short.length == 1
+
+
+def test_a_forest_is_not_an_array_of_scores() -> None:
+    forest = Forest(PCFG.parse('S -> "a" [1]'), ["a"])
+    with pytest.raises(treegauge.UsageError, match=r"decode takes an array of span scores; .*\.argmax\(objective\)"):
+        treegauge.decode(forest, "viterbi")
+
+
+def test_best_takes_no_objective_and_a_tree_has_the_words_of_its_forest() -> None:
+    forest = Forest(PCFG.parse('S -> "a" "b" [1]'), ["a", "b"])
+    for wrong in (lambda: forest.best("labelled-recall"), lambda: forest.best(objective="labelled-recall")):  # type: ignore[call-arg]
+        with pytest.raises(treegauge.UsageError, match=r"argmax\('labelled-recall'\) has the best tree for an objective"):
+            wrong()
+    assert forest.expected_score("(S a b)") == 1
+    with pytest.raises(treegauge.UsageError, match="the words differ: 'a c' is not the sentence of this forest"):
+        forest.expected_score("(S a c)")
+
+
+@pytest.mark.parametrize("words", ["a b c", None])
+def test_a_tree_of_spans_is_over_a_list_of_words(words: object) -> None:
+    with pytest.raises(treegauge.UsageError, match=r"words must be a list of words, such as 'a b'\.split\(\), not"):
+        treegauge.Tree.from_spans(words, [(0, 2)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("spans", [[(0, 2, 0.7)], [0, 2], [(0,)]])
+def test_a_span_is_a_pair_or_a_triple(spans: object) -> None:
+    with pytest.raises(treegauge.UsageError, match=r"a span is \(start, end\) or \(start, end, label\), such as"):
+        treegauge.Tree.from_spans(["a", "b"], spans)  # type: ignore[arg-type]
+
+
+def test_the_probability_of_a_rule_is_a_number() -> None:
+    with pytest.raises(treegauge.UsageError, match="the probability of S must be a number, not '1/1'"):
+        PCFG.from_rules([("S", ["NP", "VP"], "1/1")])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ('NP->"I" [1]', "1:5: expected '->' after the left-hand side, with a blank before it"),
+        ('NP-> "I" [1]', "1:6: expected '->' after the left-hand side, with a blank before it"),
+        ('NP "I" [1]', "1:4: expected '->' after the left-hand side\n"),
+        ("S -> NP VP 1.0", "1:13: neither a symbol, a word in quotes nor a probability in square brackets\n"),
+        ("S -> NP VP (1.0)", "1:12: neither a symbol, a word in quotes nor a probability in square brackets\n"),
+        ("S -> NP VP 1", "1:13: this alternative has no probability in square brackets"),
+        ("S --> NP VP [1]", "1:3: neither a symbol, a word in quotes nor a probability in square brackets; write ->"),
+        ("S ::= NP VP [1]", "1:3: neither a symbol, a word in quotes nor a probability in square brackets; write ->"),
+        ("S -> '' [1]", "1:12: a right-hand side must not be empty, nor hold an empty word"),
+        ('S -> "a" "" [.5] | "b" [.5]', "1:18: a right-hand side must not be empty, nor hold an empty word"),
+        ("S -> [1]", "1:9: a right-hand side must not be empty"),
+    ],
+)
+def test_rules_as_others_write_them(rule: str, message: str) -> None:
+    with pytest.raises(treegauge.FormatError) as caught:
+        PCFG.parse(rule)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("metric", ["induction:compound-pcfg", "compound-pcfg"])
+def test_the_compound_pcfg_is_evaluated_as_kim_does(metric: str) -> None:
+    with pytest.raises(treegauge.UsageError, match="kim") as caught:
+        treegauge.score(TEXT, TEXT, metric)
+    assert "did you mean" not in str(caught.value)

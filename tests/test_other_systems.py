@@ -37,11 +37,15 @@ for name in ("SIGHUP", "SIGKILL", "SIGALRM", "pthread_kill"):
     delattr(signal, name)
 every_module()
 
-from treegauge.cli import main
+from treegauge.cli import main, parse
 from treegauge.engines import workers
 
+def spawned(n, folder=None, *, copies=False, start=workers._executor):
+    print("workers were started", file=sys.stderr)
+    return start(n, folder)
+
 if __name__ == "__main__":
-    workers._can_be_copied = lambda: False
+    parse.MANY, workers._executor = 30, spawned
     for line in sys.stdin.read().splitlines():
         try:
             main(line.split())
@@ -60,7 +64,7 @@ def test_nothing_of_posix_is_needed(tmp_path: Path) -> None:
     (tmp_path / "judgements.jsonl").write_text("")
     lines = [
         "score gold.mrg gold.mrg -q",
-        "score gold.mrg gold.mrg -q --engine local:2",
+        "parse g.txt s.txt -o by-engine.mrg --engine local:2",
         "evalb gold.mrg gold.mrg",
         "convert gold.mrg -o gold.export",
         "compare gold.mrg a=gold.mrg b=gold.export --rounds 20",
@@ -71,6 +75,7 @@ def test_nothing_of_posix_is_needed(tmp_path: Path) -> None:
         [sys.executable, "program.py"], cwd=tmp_path, input="\n".join(lines), capture_output=True, encoding="utf-8", check=False
     )
     assert done.returncode == 0, done.stderr
+    assert done.stderr.count("workers were started") == 2, done.stderr
     assert (tmp_path / "parsed.mrg").read_text() == "(S (S a) (S a))\n" * 40
     assert (tmp_path / "gold.export").read_text("utf-8").count("caf\u00e9") == 3
 

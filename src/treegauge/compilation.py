@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -41,6 +43,9 @@ _INLINE = {"forceinline": True, "no_cpython_wrapper": True}
 _IN_ORDER = {"fastmath": _OPTIONS["fastmath"] - {"reassoc"}}
 # Kernels of scoring allocate nothing, so they need not wait for Numba's memory manager to be compiled or loaded.
 _SCORING = {"fastmath": False, "_nrt": False}
+
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that end a command."""
 
 _can_be_stored = True
 
@@ -143,13 +148,16 @@ def _stored(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         compiled = _numba().njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can be written
         _can_be_stored = False
-        return _numba().njit(**options)(function)
+        compiled = _numba().njit(**options)(function)
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
         nonlocal compiled
         try:
-            return compiled(*arguments)
+            if not getattr(compiled, "overloads", True):  # compiling can be interrupted
+                compiled.compile(tuple(compiled.typeof_pyval(argument) for argument in arguments))
+            with signals_held():
+                return compiled(*arguments)
         except Exception as error:
             if not _is_from_cache(error):
                 raise
@@ -158,6 +166,28 @@ def _stored(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         return compiled(*arguments)
 
     return call
+
+
+@contextmanager
+def signals_held() -> Generator[None]:
+    """A context in which signals wait. Numba calls Python to convert a kernel's results, and crashes if a signal raises an
+    exception there; one in the middle of starting a worker would leave it half started. New processes do not notice interrupts
+    from the keyboard, which this process handles for all."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    ours = {n: signal.signal(n, lambda number, _: came.append(number)) for n in SIGNALS if callable(signal.getsignal(n))}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 def _is_from_cache(error: Exception) -> bool:

@@ -121,7 +121,7 @@ class MissingExtra(UsageError):
 
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs the extra [{extra}]: pip install 'treegauge[{extra}]'")
+        super().__init__(f"{purpose} needs the extra [{extra}]: pip install 'treegauge[{extra}]' (in its repository '.[{extra}]')")
 
 
 class GrammarError(UsageError):
@@ -339,6 +339,13 @@ def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable
 
         @functools.wraps(function)
         def call(*args: P.args, **keywords: P.kwargs) -> T:
+            if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
+                taken = ", ".join(name for name in names[: code.co_argcount] if name != "self")
+                named = " and ".join(f"{name}=" for name in names[code.co_argcount :]) or "; ".join(("nothing", *hints.values()))
+                raise UsageError(f"{function.__name__} takes {f'{taken}; all others by name' if taken else named}")
+            for name, value in zip(names, args, strict=False):
+                if kinds.get(name) not in ("str", "str | None"):  # functions say more of a text that is none
+                    check_kind(name, value, kinds.get(name, ""))
             for name, value in keywords.items():
                 check_name(f"argument of {function.__name__}", name, kinds, hint=hints.get(name, ""))
                 check_kind(name, value, kinds[name])

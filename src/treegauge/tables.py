@@ -81,16 +81,16 @@ class Measured(float):
         return Measured(self, sd=self.sd, interval=self.interval, mark=mark, is_best=is_best, is_average=self.is_average)
 
 
-def over_runs(values: Sequence[float]) -> Cell:
+def over_runs(values: Sequence[float], interval: tuple[float, float] | None = None) -> Cell:
     """The values of several runs as one cell: the mean with its standard deviation, or the value that all runs have.
 
     >>> over_runs([103, 103]), cell_text(over_runs([80.0, 82.0]))
     (103, '81.00 ± 1.41')
     """
     if len(values) == 1 or (isinstance(values[0], int) and len(set(values)) == 1):
-        return values[0]
+        return Measured(values[0], interval=interval) if interval else values[0]
     mean = math.fsum(values) / len(values)
-    return Measured(mean, sd=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)))
+    return Measured(mean, sd=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)), interval=interval)
 
 
 @dataclass(frozen=True)

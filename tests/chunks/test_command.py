@@ -71,6 +71,22 @@ def test_an_iob_taggers_marginals_are_measured(tmp_path: Path) -> None:
     assert run("entropy", "-", "gold.txt", "--marginals", "m.txt", folder=tmp_path).returncode == 3
 
 
+def test_a_model_needs_the_name_of_a_file(tmp_path: Path) -> None:
+    """The hyphen stands for standard output in other commands; it was a file of that name."""
+    (tmp_path / "gold.txt").write_text(COLUMNS)
+    done = run("train", "gold.txt", "-o", "-", folder=tmp_path)
+    assert (done.returncode, "-o chunks.model" in done.stderr) == (2, True), done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["gold.txt"]
+
+
+@pytest.mark.parametrize("option", ["--candidates", "--marginals"])
+def test_probabilities_that_are_not_text_are_an_error_at_their_line(tmp_path: Path, option: str) -> None:
+    (tmp_path / "gold.txt").write_text(COLUMNS)
+    (tmp_path / "p.txt").write_bytes(bytes(range(256)))
+    done = run("entropy", "-", "gold.txt", option, "p.txt", folder=tmp_path)
+    assert (done.returncode, "p.txt:1" in done.stderr) == (3, True), done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -119,3 +119,17 @@ def test_a_whole_treebank_is_not_reported(folder: Path, capsys: pytest.CaptureFi
     assert (folder / "r.txt").read_bytes() == b""
     for option in ("--drop", "--rejects r.txt"):
         assert run(f"convert x.ptb {option}", capsys)[0] == 2, "these options need --on-error"
+
+
+def test_exit_codes_of_repaired_answers_are_those_of_the_page_on_language_models(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gold.mrg").write_text("\n".join(GOOD[:2]), "utf-8")
+    repairable = json.dumps({"parse": f"Sure: {GOOD[0]}"})
+    (folder / "good.jsonl").write_text("\n".join([repairable, json.dumps({"parse": GOOD[1]})]), "utf-8")
+    (folder / "bad.jsonl").write_text("\n".join([repairable, json.dumps({"parse": "I cannot do that."})]), "utf-8")
+    assert run("convert good.jsonl --field parse --on-error repair -o good.mrg", capsys)[0] == 4
+    assert run("score gold.mrg good.jsonl --field parse --on-error repair", capsys)[0] == 0
+    assert run("convert bad.jsonl --field parse --on-error repair -o bad.mrg", capsys)[0] == 4
+    assert run("score gold.mrg bad.jsonl --field parse --on-error repair", capsys)[0] == 4
+    assert run("score gold.mrg bad.mrg", capsys)[0] == 0

@@ -38,6 +38,16 @@ def test_a_sentence_without_any_tree_is_exit_code_4(tmp_path: Path, capsys: pyte
     assert "1 sentence without a readable tree in any file" in captured.err
 
 
+@pytest.mark.parametrize("metric", ["parseval", "parseval.unlabelled_f1", "parent-child"])
+def test_trees_without_constituents_agree(tmp_path: Path, metric: str) -> None:
+    """Three parsers outvote the one that has a phrase over a single word."""
+    flat = write(tmp_path / "flat.jsonl", "(TOP (UH yes))")
+    other = write(tmp_path / "other.jsonl", "(TOP (FRAG (UH yes)))")
+    done = CliRunner().invoke(command, [other, flat, flat, flat, "--field", "parse", "--metric", metric])
+    assert done.stdout == "(TOP (UH yes))\n"
+    assert "mean agreement 0.7500" in done.stderr
+
+
 @pytest.mark.parametrize(("other", "said"), [("(S (N we) (VP (V slept) (R well)))", "'well', of"), ("(S (N We))", "'We', of")])
 def test_the_first_word_that_differs_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str], other: str, said: str) -> None:
     one, two = write(tmp_path / "1.jsonl", TREES[1]), write(tmp_path / "2.jsonl", other)

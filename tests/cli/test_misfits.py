@@ -146,8 +146,10 @@ def test_a_limit_of_parsed_sentences_judges_missing_and_broken_ones_alone(
 
 def test_other_limits_say_which_one_judges_broken_parses(capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run("score", [GOLD[0], GOLD[1][:-1], GOLD[2]], capsys, "--fail-under", "f1=0.1")
-    assert (code, "unless --fail-under parsed=..." in said) == (4, True)
+    assert (code, "; --fail-under parsed=... says how many may fail" in said) == (4, True)
     assert "parsed=" not in run("score", [GOLD[0], GOLD[1][:-1], GOLD[2]], capsys)[1]
+    code, said = run("score", [*GOLD, GOLD[0]], capsys, "--fail-under", "parsed=0.6")
+    assert (code, said.splitlines()[-1]) == (4, "treegauge: the checks passed, but exit code 4 reports these parses")
 
 
 def test_a_limit_of_parsed_sentences_is_a_lower_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,17 +161,19 @@ def test_a_long_run_that_is_ended_leaves_no_process_and_no_part_of_a_file(
 
 
 @pytest.mark.parametrize("number", [TERM, HUP, INT])
-def test_a_signal_while_the_page_of_check_starts_ends_it_as_later_ones_do(folder: Path, number: int) -> None:
+@pytest.mark.parametrize(("test", "code"), [("test.mrg", 0), ("broken.mrg", 4)])
+def test_a_signal_while_the_page_of_check_starts_ends_it_as_later_ones_do(folder: Path, number: int, test: str, code: int) -> None:
+    """The exit code is that of the trees: the signal was meant for the page."""
     program = (
         "import click, signal\necho = click.echo\n"
         "def echo_and_signal(text='', **options):\n    echo(text, **options)\n"
         f"    if 'http' in str(text):\n        signal.raise_signal({int(number)})\n"
         "click.echo = echo_and_signal\nfrom treegauge.cli import main\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "main(['check', 'gold.mrg', 'test.mrg', '--no-open', '--port', '0'])\n"
+        f"main(['check', 'gold.mrg', '{test}', '--no-open', '--port', '0'])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=False)
-    assert (done.returncode, "Traceback" in done.stderr, "interrupted" in done.stderr) == (0, False, False), done
+    assert (done.returncode, "Traceback" in done.stderr, "interrupted" in done.stderr) == (code, False, False), done
     assert "0 answers stored" in done.stderr
 
 

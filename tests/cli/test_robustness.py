@@ -135,6 +135,30 @@ def test_trees_are_not_translated_in_place(line: str, folder: Path, capsys: pyte
     assert (folder / "gold.mrg").read_text() == TREES
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="pipes with names are a thing of Unix")
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("compare gold.mrg test.mrg {} --rounds 10", False),
+        ("compare {} test.mrg gold.mrg --rounds 10", False),
+        ("report gold.mrg {} -o report.html --rounds 10", False),
+        ("score gold.mrg {}", True),
+    ],
+)
+def test_a_pipe_is_read_once(line: str, wrong: bool, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Such as bash gives for ``<(zcat parses.gz)``."""
+    text = TREES.replace("ADVP", "XP") if not wrong else TREES.split("\n")[1][:-1] + "\n"
+    (folder / "same.mrg").write_text(text)
+    code_of_file, message_of_file = run(line.replace("{}", "same.mrg"), capsys)
+    end, begin = os.pipe()
+    with os.fdopen(begin, "w") as pipe:
+        pipe.write(text)
+    code, message = run(line.replace("{}", f"/dev/fd/{end}"), capsys)
+    os.close(end)
+    assert code == code_of_file == (4 if wrong else 0), message
+    assert message.count("\n") == message_of_file.count("\n")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a thing of Unix")
 @pytest.mark.parametrize("line", ["induce gold.mrg -o {}", "chunks train chunks.txt -o {}", "convert gold.mrg -o {}"])
 def test_a_pipe_is_written_to_and_not_replaced(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from treegauge.cli import COMMANDS
 from treegauge.cli._group import treegauge
-from treegauge.cli._words import _COMMANDS, _MEANT
+from treegauge.cli._words import words_for
 from treegauge.cli.score import _for_terminal
 
 WORDS = {
@@ -31,6 +31,10 @@ WORDS = {
     "clean": "treegauge normalise FILE --steps traces,functions",
     "repair": "treegauge convert FILE --on-error repair -o MENDED",
     "diffs": "treegauge diff GOLD TEST",
+    "latex": "treegauge score GOLD TEST --format latex",
+    "confusion": "treegauge score GOLD TEST --breakdown labels,confusions",
+    "filter": "treegauge normalise FILE --steps traces,functions",
+    **dict.fromkeys(["viterbi", "k-best"], "treegauge parse MODEL FILE, with --kbest K or --objective NAME"),
 }
 OPTIONS = {
     "score gold.mrg A.mrg --latex": "unknown option --latex: write --format latex",
@@ -41,6 +45,18 @@ OPTIONS = {
     "diff gold.mrg A.mrg --png": "unknown option --png: write -o FILE.png",
     "compare gold.mrg A.mrg B.mrg --plot x.svg": "unknown option --plot: write --figure",
     "score gold.mrg A.mrg --ci": "unknown option --ci: write --confidence",
+    "score gold.mrg A.mrg --unlabeled": "unknown option --unlabelled: write --metric induction, or read the unlabelled rates",
+    "score gold.mrg A.mrg --by-label": "unknown option --by-label: write --breakdown labels",
+    "score gold.mrg A.mrg --max-length 10": "unknown option --max-length: write --cutoff",
+    "score gold.mrg A.mrg --style ctb": "unknown option --style: write --treebank",
+    "score gold.mrg A.mrg --repair": "unknown option --repair: write --on-error repair",
+    "score gold.mrg A.mrg --max-len 40": "unknown option --max-len: write --cutoff",
+    "compare gold.mrg A.mrg B.mrg --alpha 0.01": "unknown option --alpha: write --level",
+    "train train.mrg --gpu": "unknown option --gpu: write --device",
+    "validate gold.mrg --fix": "unknown option --fix: write treegauge convert FILE --on-error repair -o MENDED",
+    "convert gold.mrg --format export": "unknown option --format: write --to",
+    "draw gold.mrg -n 3": "unknown option -n: write --sentence",
+    "parse m.model x.txt -k 3": "unknown option -k: write --kbest",
     "score gold.mrg A.mrg -f latex": "unknown option -f: write --format",
     "parse --sample 5": "unknown option --sample: write Python, treegauge.Forest(grammar, words).sample(5)",
     "posteriors --inside": "unknown option --inside: write Python, treegauge.Forest(grammar, words).chart_table()",
@@ -58,6 +74,7 @@ METRICS = {
     ),
     **dict.fromkeys(["score GOLD GOLD -q -m kim", "explain kim"], "the metric 'induction': write induction:kim"),
     **dict.fromkeys(["score GOLD GOLD -q -m evalb", "explain EVALB"], "treegauge evalb GOLD TEST"),
+    "score GOLD GOLD -q -p evalb": "EVALB's own are collins, new and nk",
 }
 
 
@@ -120,10 +137,11 @@ def test_options_that_are_gone_are_not_suggested() -> None:
 
 
 def test_no_word_is_a_command_and_every_line_can_be_typed() -> None:
-    assert not set(_COMMANDS) & set(COMMANDS)
-    assert sum(len(words.split()) for words in _MEANT.values()) == len(_COMMANDS), "a word stands for one command"
+    words = [word for line in words_for("commands").values() for word in line.split()]
+    assert not set(words) & set(COMMANDS)
+    assert len(words) == len(set(words)), "a word stands for one command"
     context = click.Context(treegauge)
-    for line in _MEANT:
+    for line in words_for("commands"):
         name, *rest = shlex.split(line)
         if name == "--version":
             continue

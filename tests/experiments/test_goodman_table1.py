@@ -12,7 +12,7 @@ import pytest
 from treegauge.errors import UsageError
 from treegauge.experiments import load_experiment
 from treegauge.experiments.experiment import Checkpoint, Corpus, Work
-from treegauge.experiments.goodman_table1 import CRITERIA, DIFFERENCE, PAPER, RECALL, VITERBI, Settings, bracket_tree
+from treegauge.experiments.goodman_table1 import CRITERIA, DIFFERENCE, PAPER, RECALL, VITERBI, Settings
 from treegauge.trees import Treebank
 
 EXPERIMENT = load_experiment("goodman-table1")
@@ -27,11 +27,6 @@ def test_the_papers_numbers_fit_together() -> None:
     for parser in (VITERBI, RECALL, DIFFERENCE):
         least, most, *_ = PAPER[parser, "Consistent Brackets Tree"]
         assert [least * 88, most * 88] == pytest.approx([round(least * 88), round(most * 88)], abs=0.01)
-
-
-def test_bracket_trees() -> None:
-    assert str(bracket_tree("abcd", [(1, 4), (2, 4), (1, 4)])) == "(X (a a) (X (b b) (X (c c) (d d))))"
-    assert str(bracket_tree("abc", [])) == "(X (a a) (b b) (c c))"
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from treegauge.experiments.experiment import document, run_experiment
 RESULTS = Path(__file__).parents[2] / "experiments" / "results"
 STORED = [path for path in sorted(RESULTS.rglob("*.json")) if "treegauge.reproduce/2" in path.read_text("utf-8")[:80]]
 SMALL = ["goodman-example/goodman-example", "simaan-example/simaan-example", "hogenhout-tables/own/hogenhout-tables"]
-SLOWER = ["goodman-table2/own/goodman-table2", "simaan-table2/own/simaan-table2"]
+SLOWER = ["goodman-table2/own/goodman-table2", "simaan-table2/own/simaan-table2", "freval-table1/own/freval-table1"]
 
 pytestmark = pytest.mark.skipif(not STORED, reason="experiments/results is part of the repository, not of a source distribution")
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from treegauge.errors import FormatError, GrammarError, MismatchError
+from treegauge.errors import FormatError, GrammarError, MismatchError, TreegaugeWarning
 from treegauge.grammar import PCFG, Rule, induce, statistics, write_nltk, write_text
 from treegauge.grammar.binarisation import close, components
+from treegauge.grammar.grammar_text import read_file
 from treegauge.trees import Tree
 
 SMALL = PCFG.parse('S -> `PRP$` VP "x" [.25] | VP [.75]\nVP -> "a\\b" [.5] | S [.5]\n`PRP$` -> "," [1]')
@@ -38,6 +42,40 @@ def test_sums_are_checked_or_made() -> None:
 def test_an_empty_right_side_is_refused() -> None:
     with pytest.raises(GrammarError, match="empty right-hand side"):
         PCFG.from_rules([("S", [], 1)])
+
+
+def test_a_right_side_given_as_a_text_is_refused() -> None:
+    """Its letters would be the words."""
+    with pytest.raises(GrammarError, match=r"a rule is \('NP', \['Det', 'man'\], 0\.5\), not \('S', 'NP VP', 1\)"):
+        PCFG.from_rules([("S", "NP VP", 1)])
+
+
+@pytest.mark.parametrize("rules", [["S -> NP VP [1]"], "S -> NP VP [1]", [("S", ["a"])]])
+def test_rules_that_are_no_triples_are_refused(rules: Any) -> None:
+    with pytest.raises(GrammarError, match=r"PCFG\.parse reads rules as text"):
+        PCFG.from_rules(rules)
+
+
+def test_a_start_symbol_without_rules_is_refused() -> None:
+    with pytest.raises(GrammarError, match="the start symbol 'X' has no rules"):
+        PCFG.from_rules([("S", ["a"], 1)], start="X")
+    with pytest.raises(FormatError, match="the start symbol 'X' has no rules"):
+        PCFG.parse('%start X\nS -> "a" [1]')
+
+
+def test_symbols_that_no_tree_has_are_named() -> None:
+    """The first left-hand side is the start symbol, which those who learn to write grammars forget."""
+    with pytest.warns(TreegaugeWarning, match="the start symbol NP never leads to S, VP$"):
+        PCFG.parse('NP -> "I" [1]\nVP -> "sleep" [1]\nS -> NP VP [1]')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PCFG.parse('S -> NP VP [1]\nVP -> "sleep" [1]\nNP -> N [1]\nN -> "I" [1]')
+
+
+def test_arrows_and_quotes_of_slides_are_read(tmp_path: Path) -> None:
+    slide = tmp_path / "slide.txt"
+    slide.write_text("S → NP VP [1]\nNP → “I” [1]\nVP → ‘sleep’ [1]\n", encoding="utf-8")
+    assert str(read_file(slide)) == 'S -> NP VP [1]\nNP -> "I" [1]\nVP -> "sleep" [1]'
 
 
 def test_a_grammar_does_not_change_and_copies_are_equal() -> None:

@@ -252,6 +252,8 @@ def test_treebanks_that_are_not_bracketed_files_have_no_text_to_correct() -> Non
     assert corrected_files(bank, bank) is None
     with pytest.raises(UsageError, match="a patch needs bracketed files"):
         list(patch_of(None))
+    with pytest.raises(UsageError, match=r"export, XML and \.gz have no such text"):
+        list(patch_of([CorrectedFile(__file__, b"(A a)", b"(B a)")]))
     assert replace_brackets("(S (A a))", Tree.parse("(S (A a) (B b))"), Tree.parse("(S (A a) (B b))")) is None
 
 

@@ -127,7 +127,7 @@ def test_a_comment_begins_its_line(chunk: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 BALANCE = "  Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
-OUTSIDE = "  Every word belongs inside a bracket, as in (NP (NN word)); comment=... leaves comment lines out."
+OUTSIDE = '  A word belongs in a bracket, as in (NP (NN word)); comment="#" skips lines with #, format="brackets" reads bare words.'
 ERRORS = {
     "(S (NP (NN a))) )": [
         "x.mrg:1:17: closing bracket without an opening one",

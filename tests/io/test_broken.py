@@ -11,7 +11,7 @@ from hypothesis import assume, given, strategies as st
 
 import treegauge
 from treegauge import io
-from treegauge.errors import BracketError, FormatError, InputError, TreegaugeWarning, UnknownName, UsageError
+from treegauge.errors import BracketError, FormatError, InputError, MismatchError, TreegaugeWarning, UnknownName, UsageError
 from treegauge.io.repairs import REPAIRS, repair
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.validation import examine
@@ -71,6 +71,7 @@ def test_a_sentence_instead_of_a_tree_is_a_sentence_without_a_parse() -> None:
         ("[S [N a]]", " (square brackets)"),
         ("I cannot.", " (no bracket at all)"),
         ("Sure: (S (N a))", ""),
+        ("# sentence 1, expected F1 0.9 (not calibrated)", '; comment="#" skips lines with #'),
     ],
 )
 def test_the_text_outside_brackets_is_named(answer: str, kind: str) -> None:
@@ -167,6 +168,23 @@ def test_of_several_trees_in_an_answer_one_is_taken() -> None:
     assert (shown(parts), parts.problems()) == (["( (NP (N a)) (VP (V b)))"], {}), "the parts of one sentence"
 
 
+def test_of_a_draft_and_a_final_tree_the_final_one_is_taken() -> None:
+    draft, final, flat = "(S (NP (N a)) (VP (V b) (N c)))", "(S (NP (N a) (V b)) (VP (N c)))", "(S (N a) (V b) (N c))"
+    square = flat.translate(str.maketrans("()", "[]"))
+    answers = {
+        f"Draft: {draft}\nOn second thoughts: {final}": final,
+        f"{draft}\n{final}": final,
+        f"Draft:\n{draft}\n**Final tree:**\n```\n{flat}\n```": flat,
+        f"A final draft? {draft} Final: {square}": flat,
+        f"Tree: {draft}\nIn the final version (NP (N a)) is the subject.": draft,
+    }
+    problems = io.as_treebank(list(answers), on_error="repair")
+    assert shown(problems) == list(answers.values())
+    reasons = [problem.reason for problem in problems.problems().values()]
+    assert [reason.rpartition("; ")[2] for reason in reasons[:3]] == ["tree 2 of 2 was taken"] * 3
+    assert reasons[4].endswith("tree 1 of 2 was taken")
+
+
 def test_a_label_that_becomes_a_word_is_named() -> None:
     answer = "(S (PP (IN With) NP (DT these))) (VP (V go)))"
     bank = io.as_treebank([answer, "(S NP (DT the)) x"], ReadOptions(on_error="repair"))
@@ -245,8 +263,14 @@ def test_json_lines_without_the_field_are_one_error(on_error: str) -> None:
         "x.jsonl:3: no field 'parse'; there are: id, answer.choices.0.text",
         '  Give field="answer.choices.0.text".',
     ]
-    assert len(shown(read(text, on_error, name="x.jsonl", field="answer.choices.0.text"))) == 5002
+    n_records = 5000 + (on_error != "stop")
+    assert len(shown(read(text, on_error, name="x.jsonl", field="answer.choices.0.text"))) == n_records
+    assert len(shown(read(text, on_error, name="x.jsonl", field="answer.choices[0].text"))) == n_records
     assert shown(read('{"a.b": "(S (N a))"}', on_error, name="x.jsonl", field="a.b")) == ["(S (N a))"]
+    batch = json.dumps({"response": {"body": {"choices": [{"message": {"content": "(S (N a))"}}]}}})
+    with pytest.raises(FormatError, match=r'Give field="response\.body\.choices\.0\.message\.content"'):
+        read(batch, "stop", name="x.jsonl")
+    assert shown(read("\n(S (N a))\n", on_error, field="answer.text")) == ["(S (N a))"]  # brackets have no fields
     for field in ("answer", "answer.choices.1.text", "answer.choices.x", "answer.choices.0.text.x", "id.0", "a..b", "."):
         with pytest.raises(FormatError, match=r"no field|is not text"):
             read(json.dumps(records[0]), "stop", name="x.jsonl", field=field)
@@ -280,6 +304,63 @@ def test_one_bad_json_line_costs_one_sentence() -> None:
     assert sorted(bank.problems()) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("on_error", ["parse-fails", "stop"])
+def test_a_document_that_holds_a_list_is_told_to_have_a_line_for_each_item(on_error: str) -> None:
+    results = [{"id": 1, "out": {"tree": "I cannot."}}, {"id": 2, "out": {"tree": "(S (N a))"}}]
+    with pytest.raises(FormatError) as refusal:
+        read(json.dumps({"results": results}), on_error, name="x.json", field="tree")
+    advice = "If the list 'results' holds the sentences, write its items one on a line; otherwise give "
+    assert refusal.value.advice == f'{advice}field="results.1.out.tree".'
+    with pytest.raises(FormatError) as refusal:
+        read(json.dumps({"results": results[1:]}), on_error, name="x.json", field="tree")
+    assert refusal.value.advice == 'Give field="results.0.out.tree".'
+
+
+def test_a_line_without_the_field_that_was_given_is_not_advised_to_give_one() -> None:
+    data = b'{"F": "(S (N a))"}\n{"id": 2}'
+    error = examine(Source("x.jsonl", data), ReadOptions(field="F")).errors[0]
+    assert (error.line, error.problem, error.advice) == (2, "no field 'F'; there are: id", "")
+    error = examine(Source("x.jsonl", b'{"id": 2}')).errors[0]
+    assert error.advice == "Give the field of the trees: field=..."
+
+
+@pytest.mark.parametrize(
+    ("form", "tree"),
+    [
+        ("```json\n{}\n```", '(S (NN caf\u00e9) (" ") (NN \\d) (NN \U0001f600))'),
+        ("Here you are: {}", "(S (NN caf\u00e9)\n  (VV x))"),
+        ("{}", "(S (NN caf\u00e9))"),
+    ],
+)
+def test_escapes_of_json_inside_an_answer_are_decoded(form: str, tree: str) -> None:
+    expected = " ".join(tree.split())
+    answer = form.replace("{}", json.dumps({"sentence": "caf\u00e9 (x)", "tree": tree}, indent=2))
+    bank = io.as_treebank([answer], ReadOptions(on_error="repair"))
+    assert shown(bank) == [expected]
+    assert set(bank.problems()[0].repairs) == {"prose"} | ({"code-fence"} if "```" in form else set())
+    assert shown(read(json.dumps({"parse": answer}), "repair", name="x.jsonl")) == [expected]
+    cut = answer[: answer.rindex('"')]
+    assert shown(io.as_treebank([cut], ReadOptions(on_error="repair"))) == [expected]
+    bank = io.as_treebank([answer], ReadOptions(on_error="parse-fails"))
+    assert (shown(bank), bank.problems()[0].text) == (["()"], answer.encode())
+    for good in ('{"tree": "(S (NN \\q) (NN x))"}', '{"tree": "(S ("" ") (NN \\u12) (NN y))"}'):
+        assert "NN \\" in shown(io.as_treebank([good], ReadOptions(on_error="repair")))[0]  # not JSON: as it stands
+
+
+@pytest.mark.parametrize("blanks", [1, 5000])
+def test_a_blank_line_is_no_json_record(blanks: int) -> None:
+    good, failed = '{"parse": "(S (N a))"}', '{"parse": "(S (N b)"}'
+    lines = [good, "", failed, "  ", '{"parse": null}', *[""] * blanks, good, failed, ""]
+    bank = read("\n".join(lines), "repair", name="x.jsonl")
+    assert shown(bank) == ["(S (N a))", "(S (N b))", "()", "(S (N a))", "(S (N b))"]
+    assert [bank.place(number) for number in (0, 2, 3)] == ["x.jsonl:1", "x.jsonl:5", f"x.jsonl:{6 + blanks}"]
+    places = {number: problem.place for number, problem in bank.problems().items()}
+    assert places == {1: "x.jsonl:3:1", 4: f"x.jsonl:{7 + blanks}:1"}
+    report = examine(Source("x.jsonl", "\n".join(lines).encode()))
+    assert ([error.line for error in report.errors], report.n_trees) == ([3, 7 + blanks], 3)
+    assert shown(read("\n\n", name="x.jsonl")) == []
+
+
 def test_items_of_a_list() -> None:
     options = ReadOptions(on_error="parse-fails")
     bank = io.as_treebank(["(S (N a))", "(S (N", "garbage", "", "(S (N \ud800))"], options)
@@ -309,6 +390,8 @@ def test_one_answer_is_text_and_not_a_path(tmp_path: Path, monkeypatch: pytest.M
         assert treegauge.score(Tree.parse("(S (N a))"), answer).parsed == 0
     with pytest.raises(InputError, match=r"I cannot: no such file\n  For one answer give a list: \[answer\]"):
         treegauge.score(["(S (N a))"], "I cannot")
+    with pytest.raises(InputError, match=r"<input>: no such file\n  For one answer give a list: \[answer\]"):
+        treegauge.score(["(S (N a))"], "")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a (1).mrg").write_text("(S (N a))")
     assert shown(io.read("a (1).mrg")) == ["(S (N a))"]
@@ -426,3 +509,37 @@ def test_a_model_is_no_treebank(tmp_path: Path) -> None:
 
 def test_a_file_without_trees_gets_a_note() -> None:
     assert [remark.text for remark in examine(Source("x.mrg", b"\n")).remarks] == ["there are no trees in this file"]
+
+
+def test_comments_that_are_read_as_parses_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.mrg"
+    path.write_text("# sentence 1, expected F1 0.9 (not calibrated)\n(S (N a))\n\n# sentence 2\n(S (N b))\n")
+    with pytest.raises(MismatchError, match=r'Skip lines with # \(comment="#"\)'):
+        treegauge.score(["(S (N a))", "(S (N b))"], path)
+    assert treegauge.score(["(S (N a))", "(S (N b))"], io.read(path, comment="#")).f1 == 1.0
+    assert not any(problem.may_repair for problem in io.read(path, on_error="parse-fails").problems().values())
+
+
+@pytest.mark.parametrize("on_error", ["stop", "repair"])
+def test_xml_that_ends_before_the_first_sentence_was_cut_short(tmp_path: Path, on_error: str) -> None:
+    path = tmp_path / "cut.xml"
+    path.write_text('<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="a">\n<head><meta><na')
+    with pytest.raises(FormatError, match=r"cut\.xml:3:\d+: this is not XML: .*\n.* cut short"):
+        io.read(path, on_error=on_error)  # type: ignore[arg-type]
+
+
+def test_several_trees_on_a_line_that_is_declared_to_be_one_are_noted() -> None:
+    noted: list[tuple[str, str]] = []
+    source = Source("two.mrg", b"(S (NN c))\n(S (NN a)) (S (NN b))\n", on_note=lambda place, what: noted.append((place, what)))
+    assert shown(io.read(source, ReadOptions(lines=True))) == ["(S (NN c))", "( (S (NN a)) (S (NN b)))"]
+    assert noted == [("two.mrg:2", "2 trees on this line")]
+    report = examine(Source("two.mrg", b"(S (NN a)) (S (NN b))\n"), ReadOptions(lines=True))
+    assert [(remark.place, remark.text) for remark in report.remarks] == [("two.mrg:1", "2 trees on this line")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_the_text_of_a_broken_tree_has_its_escaped_brackets(tmp_path: Path, encoding: str) -> None:
+    text = "(S (N d\xe9j\xe0))\n(S (N \\(\xe9) (V\n".encode(encoding)
+    (tmp_path / "x.mrg").write_bytes(text)
+    bank = io.read(str(tmp_path / "x.mrg"), ReadOptions(encoding=encoding, on_error="skip"))
+    assert bank.problems()[1].text == text.split(b"\n")[1]

@@ -72,7 +72,8 @@ def test_validate_is_silent_about_nothing(tmp_path: Path, mrg: Path) -> None:
         f"{bad}:4:1: text outside brackets",
         "  word",
         "  ^",
-        "  Every word belongs inside a bracket, as in (NP (NN word)); --comment PREFIX leaves comment lines out.",
+        "  A word belongs in a bracket, as in (NP (NN word)); --comment '#' skips lines with #, "
+        "--format-in brackets reads bare words.",
         f"{bad}: ... and 29 more errors",
         f"{bad}:3: note: empty parse",
         f"{bad}: 2 trees, 1 word, 31 errors, 1 note",
@@ -148,6 +149,15 @@ def test_monsters_are_errors_not_crashes(tmp_path: Path, name: str, capfd: pytes
         assert len(said) < 20_000
         assert command[0] == "convert" or re.search(r" errors?, [\d,]+ notes?\n$", out)
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("command", [["convert"], ["normalise", "--steps", "traces"]])
+def test_an_output_without_its_option_is_named_before_anything_is_written(command: list[str], tmp_path: Path, mrg: Path) -> None:
+    out, err = run(*command, mrg, tmp_path / "new.export", code=3)
+    assert out == ""
+    assert err.endswith(f"new.export: no such file\n  Is it the output? Write -o {tmp_path / 'new.export'}\n")
+    _, err = run(*command, mrg, tmp_path / "new.export", "-o", tmp_path / "y.mrg", code=3)
+    assert "Is it the output?" not in err
 
 
 def test_a_directory_of_mixed_formats_and_a_missing_one(tmp_path: Path, mrg: Path) -> None:

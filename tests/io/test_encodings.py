@@ -10,7 +10,7 @@ import pytest
 from treegauge.cli import main
 from treegauge.errors import EncodingError, FileNote, UsageError
 from treegauge.io import ReadOptions, read
-from treegauge.io.encodings import is_western, utf16
+from treegauge.io.encodings import has_utf8, is_western, utf16
 from treegauge.io.sources import Source
 from treegauge.io.validation import examine
 
@@ -121,3 +121,19 @@ def test_a_pattern_that_fits_no_file_gets_a_note(
             main(["validate", "old", "--encoding", f"{pattern}=latin-1", "--encoding", "utf-8"])
         shown = f"--encoding {pattern}=latin-1: no effect: no file has such a name" in capsys.readouterr().err
         assert (left.value.code, shown) == (0, is_noted)
+
+
+@pytest.mark.parametrize("style", ["ptb", "cess"])
+def test_two_encodings_in_one_file_are_an_error_also_where_a_style_has_one(style: str) -> None:
+    one, other = (tree(SENTENCES["Spanish"]).encode(encoding) for encoding in ("utf-8", "latin-1"))
+    options = ReadOptions(treebank=style)
+    with pytest.raises(EncodingError, match=r"x\.tbf:2:\d+: byte 0x[\s\S]*if all else is UTF-8, correct this line"):
+        read(Source("x.tbf", one + other), options)
+    assert read(Source("x.tbf", other * 2), options)[0] == read(Source("x.tbf", one), options)[0]
+
+
+def test_bytes_of_two_byte_encodings_that_look_like_utf8_are_no_second_encoding() -> None:
+    characters = "中国人在世界上学习语言" * 3
+    assert has_utf8("é".encode() + characters.encode("gb18030"))
+    word = "é".encode().decode("gb18030") + characters
+    assert read(Source("x.fid", tree(word).encode("gb18030")), ReadOptions(treebank="ctb")).words(0) == [word]

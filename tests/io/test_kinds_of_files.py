@@ -136,6 +136,19 @@ def test_brackets_without_labels_are_told_from_labelled_ones(folder: Path, capsy
         assert not lacks_labels(labelled.encode())
 
 
+def test_a_sentence_of_one_bare_word(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bare.txt").write_text("\n".join(reversed(BARE)), "utf-8")
+    with pytest.warns(FileNote, match="brackets without labels"):
+        assert [str(tree) for tree in read("bare.txt")] == LABELLED[::-1]
+    (folder / "fence.txt").write_text("```\n(((the old) man) sleeps)\n", "utf-8")
+    assert [error.problem for error in examine(Source("fence.txt")).errors] == ["text outside brackets"]
+    (folder / "x.mrg").write_text("(S (A a))\nyes\n", "utf-8")
+    assert "--format-in brackets reads bare words" in run("convert x.mrg -o y.mrg", capsys)[1]
+    assert "--format-in brackets reads a word alone" in run("convert x.mrg -o y.mrg --on-error repair", capsys)[1]
+    (folder / "gold.mrg").write_text("(S (A a))\n(S (A yes))\n", "utf-8")
+    assert "--format-in brackets reads a word alone" in run("score gold.mrg x.mrg", capsys)[1]
+
+
 def test_a_binary_file_is_one_error_and_a_note_on_the_file_comes_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.bin").write_bytes(bytes(range(256)) * 20)
     for on_error in ("stop", "parse-fails", "repair"):

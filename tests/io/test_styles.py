@@ -201,6 +201,7 @@ def test_the_styles_name_themselves(treebank: str) -> None:
         "(NP the cat) (NP a dog) (NP two men)" * 5,
         "# sentence 1, parse 1, posterior 0.5\n(S (N a))\n",
         "(S (ID card) (NN x))\n(S (NN y))\n",
+        "(S (A x x) (C x x))\n(S (A x x) (B x x))\n(S (X x x) (X x x))\n" * 9,
         "",
     ],
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import treegauge.io.sources as text_module
+from treegauge.cli import main
+from treegauge.cli.convert import command as convert
 from treegauge.errors import FormatError, InputError
 from treegauge.io import ReadOptions, Source, check, read
 
@@ -74,6 +78,17 @@ GAP = """<s id="s9"><graph root="s9_501"><terminals><t id="a" word="Das" pos="PD
 <nt id="s9_500" cat="VP"><edge label="OA" idref="a"/><edge label="HD" idref="d"/></nt>
 <nt id="s9_501" cat="S"><edge label="OC" idref="s9_500"/><edge label="HD" idref="b"/><edge label="SB" idref="c"/></nt>
 </nonterminals></graph></s>"""
+
+
+def test_the_examples_of_the_help_work_on_trees_with_gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiger.xml").write_bytes(corpus(GAP))
+    lines = [line.partition("     ")[0] for line in (convert.epilog or "").split("\n")]
+    examples = [line.split()[1:] for line in map(str.strip, lines) if " tiger.xml " in line]
+    assert len(examples) == 2
+    for example in examples:
+        with pytest.raises(SystemExit, match="0"):
+            main(example)
 
 
 def test_a_discontinuous_tree() -> None:

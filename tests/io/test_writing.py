@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -246,3 +247,32 @@ def test_a_suffix_that_no_format_has_is_noted_and_arguments_in_the_wrong_order_a
         write(tree, tmp_path / "x.tex")
     with pytest.raises(UsageError, match=r"path must be the name of a file, not list: write\(trees, path\)"):
         write("x.mrg", [tree])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["export", "export4", "tigerxml", "alpino"])
+def test_sentences_keep_their_numbers_in_formats_that_have_them(name: str) -> None:
+    rows = "".join(f"#BOS {number} 0 0 0\nEs\tPPER\t--\tSB\t0\n#EOS {number}\n" for number in ("228", "s230", "7", "x", "400"))
+    bank = read(Source("x.export", rows.encode()))
+    for trees_of in (bank, bank.take([0, 1, 2, 3, 4])):
+        again = read(Source("x", text_of(trees_of, name)), ReadOptions(format=READER.get(name, name)))
+        ids = [re.search(r"sentence s?(\d+)\)$", again.place(index)) for index in range(5)]
+        assert [found and found[1] for found in ids] == ["228", "230", "231", "232", "400"], "7 and x would not be unique"
+    assert "230" in read(Source("x", text_of(bank[1:2], name)), ReadOptions(format=READER.get(name, name))).place(0)
+
+
+@pytest.mark.parametrize("name", ["export4", "tigerxml", "alpino"])
+def test_a_trace_with_a_lemma_keeps_its_tag(name: str) -> None:
+    bank = Treebank.parse("(VROOT (S (NP (-NONE-##lem=N## *con*)) (VBD##lem=come## came)))")
+    text = text_of(bank, name)
+    options = ReadOptions(format=READER.get(name, name))
+    assert list(read(Source("x", text), options)[0].tags) == ["-NONE-", "VBD"]
+    assert read(Source("x", text), ReadOptions(format=options.format, features=True))[0] == bank[0]
+
+
+def test_a_label_that_a_format_lacks_is_refused_with_the_step_that_renames_it() -> None:
+    bank = Treebank.parse("(S (-- --) (A a))")
+    with pytest.raises(WriteError, match=r"step labels:--=NEW"):
+        text_of(bank, "export")
+    from treegauge.normalise import pipeline
+
+    assert b"--\tDASH\t" in text_of(pipeline("labels:--=DASH").apply(bank), "export")

@@ -126,6 +126,14 @@ def test_refusals(folder: Path) -> None:
     assert "add --show" in run(folder, "train", "m.model", "--label", "NP", code=2)[1]
 
 
+def test_where_lines_stay_training_prints_every_tenth_iteration(folder: Path) -> None:
+    (folder / "some.mrg").write_text("".join(f"{tree}\n" for tree in bank(20)), "utf-8")
+    _, said = run(folder, "train", "some.mrg", "-o", "some.model", "--grammars", "1", "--rounds", "1", "--no-tune")
+    iterations = [int(line.partition("iteration ")[2].partition(":")[0]) for line in said.splitlines() if "iteration" in line]
+    assert len(iterations) > 1
+    assert not [number for number in iterations if number % 10]
+
+
 def test_an_output_that_cannot_be_written_is_refused_before_training(folder: Path) -> None:
     (folder / "bank.mrg").write_text("".join(f"{tree}\n" for tree in bank()), "utf-8")
     (folder / "taken").mkdir(exist_ok=True)

@@ -110,22 +110,34 @@ def test_kbest_are_distinct_trees_with_their_probabilities(sentence: str) -> Non
     assert str(found[0].tree) == max(expected, key=lambda tree: expected[tree])
 
 
-def test_kbest_looks_at_all_trees_where_the_best_derivations_have_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, words = model_of(seeds=(4, 5)), tuple(SENTENCES[2].split())
-    forest = LatentForest(model, words, exact=True)
-    assert forest.n_parses == len(forest.kbest(9)) == 4
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_kbest_are_the_k_likeliest_of_all_trees(sentence: str) -> None:
+    model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
     expected = sorted(parses(model, words).values(), reverse=True)
-    assert [math.exp(parse.log_probability) for parse in forest.kbest(3)] == pytest.approx(expected[:3], rel=1e-4)
-    monkeypatch.setattr("treegauge.parsing.latent.latent_derivations.MOST_TREES", 3)
-    assert len(forest.kbest(3)) < 3
+    forest = LatentForest(model, words, exact=True)
+    for k in (1, 2, 3, 7, 50):
+        found = [math.exp(parse.log_probability) for parse in forest.kbest(k)]
+        assert found == pytest.approx(expected[:k], rel=1e-4)
+    assert forest.kbest(0) == []
+
+
+def test_there_are_k_trees_also_where_many_derivations_are_one_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few candidates the order is that of the search, and still there are k different trees if the forest has so many."""
+    forest = LatentForest(model_of(seeds=(4, 5)), SENTENCES[2].split(), exact=True)
+    monkeypatch.setattr("treegauge.parsing.latent.latent_derivations.CANDIDATES", 1)
+    monkeypatch.setattr("treegauge.parsing.latent.latent_derivations.LEAST_CANDIDATES", 1)
+    for k in range(1, forest.n_parses + 2):
+        assert len({str(parse.tree) for parse in forest.kbest(k)}) == min(k, forest.n_parses)
 
 
 def test_all_derivations_are_found_in_order() -> None:
+    """Of one grammar without subcategories, the product of P(edge | item) is P(derivation | words)."""
     forest = LatentForest(model_of(), ["a", "cat", "sat"], exact=True)
-    level, found = forest.grammar_passes[0]
-    values = [value for value, _ in best_derivations(forest, level, found, 100_000)]
-    assert values == sorted(values, reverse=True)
-    assert math.fsum(map(math.exp, values)) == pytest.approx(math.exp(forest.log_partition), rel=1e-5)
+    ways = list(best_derivations(forest))
+    assert len(ways) == len(set(ways)) == forest.n_parses
+    assert math.fsum(math.exp(forest.log_probability_of(way)) for way in ways) == pytest.approx(
+        math.exp(forest.log_partition), rel=1e-5
+    )
 
 
 def test_samples_have_their_posteriors() -> None:
@@ -311,8 +323,7 @@ def test_max_rule_multiplies_the_posteriors_of_rules() -> None:
     best = forest.argmax("max-rule")
     packed = forest.packed_forest
     values: dict[str, float] = {}
-    level, found = forest.grammar_passes[0]
-    for _, derivation in best_derivations(forest, level, found, 5000):
+    for derivation in best_derivations(forest):
         total = 0.0
         for _, each in forest.grammar_passes:
             total += math.log(each.item[derivation.root])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,8 +56,22 @@ def run(folder: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+def test_a_mixture_may_lie_on_another_drive(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has no relative path from one drive to another: then the file names its models by their whole paths."""
+
+    def relpath(path: object, start: object = None) -> str:
+        raise ValueError("path is on mount 'C:', start on mount 'D:'")
+
+    monkeypatch.setattr(os.path, "relpath", relpath)
+    names = [str(folder / "a.model"), str(folder / "b.model")]
+    save_mixture(tmp_path / "far.model", names, [1.0, 1.0], 0.4, notes={})
+    monkeypatch.undo()
+    assert len(load_mixture(tmp_path / "far.model").parser.parts) == 2  # type: ignore[attr-defined]
+
+
 def test_parse_with_several_models(folder: Path) -> None:
-    """Two models are the mean of their posteriors; their shares are said unless they are given."""
+    """Two models are the mean of their posteriors; their shares are said unless they are given, or nothing is to be said."""
+    assert "equal shares" not in run(folder, "parse", "a.model", "b.model", "words.txt", "--quiet")[1]
     alone = [run(folder, "parse", f"{name}.model", "words.txt", *RECALL)[0] for name in "ab"]
     mixed, said = run(folder, "parse", "a.model", "b.model", "words.txt", "--format", "jsonl", "--posteriors")
     assert "equal shares, lam 0.45" in said
@@ -91,7 +107,13 @@ def test_what_parse_refuses(folder: Path) -> None:
     for shares in ("1", "1,2,3", "0,0", "1,-1", "1,nan"):
         assert "2 models need 2 shares" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", shares, code=2)[1]
     assert "separated by commas" in run(folder, "parse", "a.model", "b.model", "words.txt", "--shares", "1;2", code=2)[1]
-    assert "2 files after the models" in run(folder, "parse", "a.model", "words.txt", "b.model", code=2)[1]
+    for files, wrong in (
+        (("a.model", "words.txt", "b.model"), "words.txt"),
+        (("grammar.txt", "a.model", "words.txt"), "grammar.txt"),
+    ):
+        refused = run(folder, "parse", *files, code=2)[1]
+        assert "2 files after the models" in refused
+        assert f"is {wrong} one?" in refused
     several = run(folder, "parse", "a.model", "words.txt", "more.txt", code=2)[1]
     assert "cat words.txt more.txt | treegauge parse a.model -" in several
     assert "give it once" in run(folder, "parse", "a.model", "a.model", "words.txt", code=2)[1]
@@ -126,13 +148,13 @@ def test_resume_covers_all_models_and_shares(folder: Path) -> None:
         return run(folder, "parse", *arguments, "-o", "out.mrg", "--resume", code=code)[1]
 
     said = interrupted("a.model", "b.model", "words.txt", "--shares", "1,2", code=2)
-    assert "models" in said
-    assert "shares" in said
+    assert "the model" in said
+    assert "--shares" in said
 
 
 def test_mix_tune_parse(folder: Path) -> None:
     _, said = run(folder, "mix", "a.model", "b.model", "--tune", "held.mrg", "-o", "mix.model")
-    assert "tuned on 2 sentences" in said
+    assert re.search(r"tuned on 2 sentences in \d+ s: F1 [\d.]+; lam 0\.\d+\n", said)
     assert "a.model alone" in said
     trees, said = run(folder, "parse", "mix.model", "words.txt")
     assert "decoding for f1: --objective labelled-precision-recall --lam" in said
@@ -202,6 +224,8 @@ def test_mixture_files(folder: Path, tmp_path: Path) -> None:
         assert (found.shares, found.lam) == ((2.0, 1.0), 0.3)
     assert run(folder, "parse", "plain.model", "words.txt")[0] == run(folder, "parse", str(bundle), "words.txt")[0]
     assert len(load_mixture(place).sentences) == len(sentence_hashes(TREES))
+    (tmp_path / "link.model").symlink_to(place)
+    assert len(load_mixture(tmp_path / "link.model").sentences) == len(sentence_hashes(TREES))
     moved = tmp_path / "moved.model"
     moved.write_bytes(place.read_bytes())
     with pytest.raises(ModelError, match=r"its part .*a\.model is not there"):
@@ -211,11 +235,18 @@ def test_mixture_files(folder: Path, tmp_path: Path) -> None:
         load_mixture(moved)
     save_mixture(tmp_path / "both.model", [str(bundle), names[0]], [1.0, 1.0], 0.3, notes={}, bundle=True)
     assert load_mixture(tmp_path / "both.model").parser.parts[0].shares == (2.0, 1.0)  # type: ignore[attr-defined]
-    with pytest.raises(UsageError, match=r"plain\.model names its models, .*: mix these, or bundle it, too"):
+    with pytest.raises(UsageError, match=r"plain\.model names its models by paths, .*: mix those models, or bundle it, too"):
         save_mixture(tmp_path / "both.model", [str(place), names[0]], [1.0, 1.0], 0.3, notes={}, bundle=True)
-    save_mixture(tmp_path / "bad.model", names, [1.0], 0.3, notes={})
-    with pytest.raises(ModelError, match="damaged"):
-        load_mixture(tmp_path / "bad.model")
+    for shares, lam in (([1.0], 0.3), ([1.0, 1.0], 1e99)):
+        save_mixture(tmp_path / "bad.model", names, shares, lam, notes={})
+        with pytest.raises(ModelError, match="damaged"):
+            load_mixture(tmp_path / "bad.model")
+    for number in range(20):
+        inner = str(tmp_path / f"{number - 1}.model") if number else names[0]
+        save_mixture(tmp_path / f"{number}.model", [inner], [1.0], 0.3, notes={}, bundle=True)
+    assert isinstance(load_parser(str(tmp_path / "5.model")).parser, MixtureParser)
+    with pytest.raises(ModelError, match="too deep"):
+        load_mixture(tmp_path / "19.model")
     write_archive(tmp_path / "bad.model", {"schema": "\ud800", "version": 1}, {})
     with pytest.raises(ModelError, match="a model of schema"):
         load_parser(str(tmp_path / "bad.model"))
@@ -227,11 +258,14 @@ def test_a_model_without_a_parse_leaves_its_share_to_the_others(folder: Path, tm
     small = str(tmp_path / "small.model")
     alone = run(folder, "parse", "a.model", "own", "words.txt", "--shares", "1,0")[0]
     mixed, said = run(folder, "parse", small, "a.model", "words.txt")
-    assert (mixed, "3 sentences parsed without a model that has no parse" in said) == (alone, True)
+    assert (mixed, "3 sentences parsed by those models that have a parse for it" in said) == (alone, True)
     save_model(PCFG.parse('S -> NN NN [1]\nNN -> "milk" [1]'), tmp_path / "other.model")
     mixed, said = run(folder, "parse", small, str(tmp_path / "other.model"), "words.txt")
     assert "3 without a parse" in said
     assert mixed.count("-FALLBACK") == 3
+    # A model whose share is 0 has no say even then.
+    mixed, said = run(folder, "parse", "a.model", small, "words.txt", "--shares", "0,1")
+    assert ("3 without a parse" in said, mixed.count("-FALLBACK")) == (True, 3)
 
 
 def test_what_mix_refuses(folder: Path) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 import treegauge
 from treegauge import PCFG, ParsingModel, Tree, TreegaugeWarning, UsageError
+from treegauge.cli import main
+from treegauge.data import own_treebank
 from treegauge.grammar import save_model
 from treegauge.grammar.grammar_text import write_text
 from treegauge.parsing import Sentence, split_sentences
@@ -115,7 +117,7 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda _: treegauge.train(TREES, grammars=1, neural=True), "'grammars'; it goes without neural=True"),
     (lambda _: treegauge.score(TREES, TREES, baselines=True), "baseline_for"),  # type: ignore[call-overload]
     (lambda _: treegauge.Forest(treegauge.learn(TREES, nonterminals=2, iterations=1).grammar, ["DT"]), "call it"),  # type: ignore[arg-type]
-    (lambda model: model.kbest("a", "2"), "at least 1, not '2'"),  # type: ignore[arg-type]
+    (lambda model: model.kbest("a", "2"), "k must be a whole number, not '2'"),  # type: ignore[arg-type]
     (lambda model: model.save("m.model"), "save_model"),
     (lambda _: treegauge.load(5), "the path of a model file, not int"),  # type: ignore[arg-type]
     (lambda _: treegauge.load(["a", "b"]), r"not list; treegauge.mix\(\["),  # type: ignore[arg-type]
@@ -203,6 +205,44 @@ def test_parsers_parse_sentences_only(models: dict[str, ParsingModel]) -> None:
             model.parser.parse("It rains.")  # type: ignore[arg-type]
 
 
+def test_the_words_of_trees_are_parsed_without_traces(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    tree = Tree.parse("(S (NP-1 (DT the) (NN cat)) (VP (VBD sat) (NP (-NONE- *-1))) (. .))")
+    words = ["the", "cat", "sat", "."]
+    for model in models.values():
+        parse = model.parse(words=words)
+        assert model.parse(tree).tree == parse.tree
+        assert [each.tree for each in model.parse(treegauge.Treebank.from_trees([tree] * 2))] == [parse.tree] * 2
+        assert [each.tree for each in model.parse([tree])] == [parse.tree]
+        assert model.kbest(tree, 2) == model.kbest(words=words, k=2)
+        assert model.posteriors(tree) == model.posteriors(words=words)
+    learned = treegauge.learn(TREES, nonterminals=2, iterations=2)
+    save_model(learned.grammar(), tmp_path / "learned.model", notes={"terminals": "tags"})
+    of_tags = treegauge.load(tmp_path / "learned.model")
+    assert of_tags.parse(tree).tree == of_tags.parse(words=words, tags=["DT", "NN", "VBD", "."]).tree
+
+
+def test_trees_get_the_parses_of_the_command(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    gold = treegauge.read(own_treebank("dev"))[:30]
+    assert any("-NONE-" in tree.tags for tree in gold)
+    treegauge.write(gold, tmp_path / "gold.mrg")
+    with pytest.raises(SystemExit) as ended:
+        main(["parse", "own", str(tmp_path / "gold.mrg"), "--input", "trees", "-q", "-o", str(tmp_path / "out.mrg")])
+    assert ended.value.code == 0
+    assert [parse.tree for parse in models["own"].parse(gold)] == list(treegauge.read(tmp_path / "out.mrg"))
+
+
+@pytest.mark.parametrize("token", ["a b", "a\x0bb", "a\0", " "])
+def test_tokens_that_no_file_of_trees_can_hold_are_refused(models: dict[str, ParsingModel], token: str) -> None:
+    model = models["own"]
+    for ask in (model.parse, model.kbest, model.posteriors):
+        with pytest.raises(UsageError, match="a token has no blank and no zero byte, unlike"):
+            ask(words=["He", "saw", token])
+    with pytest.raises(UsageError, match="zero byte, unlike 'saw"):
+        model.parse("I saw\0 him.")
+    assert repr(model.parser.parse(Sentence(("He", "saw", token)))).startswith("<parse of 3 words"), "a repr never raises"
+    assert model.parse(words=["He", "saw", "a\xa0b"]).tree.words[2] == "a\xa0b", "a no-break space is part of a word, as in files"
+
+
 def test_a_list_of_tokens_gets_a_warning(models: dict[str, ParsingModel]) -> None:
     with pytest.warns(TreegaugeWarning, match=r"words=\["):
         models["own"].parse(["It", "rains", "."])
@@ -219,3 +259,13 @@ def test_a_network_is_trained_saved_and_opened(tmp_path: Path) -> None:
     assert opened.parse(TEXT).tree == model.parse(TEXT).tree
     assert "NetworkModel" in repr(opened)
     assert len(model.kbest(TEXT, 2)) == 2
+
+
+def test_escaped_brackets_are_brackets_as_in_files(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    for model in models.values():
+        parse = model.parse("the cat -LRB- it sat -RRB-")
+        assert parse.tree.words == ("the", "cat", "(", "it", "sat", ")")
+        assert parse.tree == model.parse("the cat (it sat)").tree
+        assert parse.tree == model.parse(words=["the", "cat", "-LRB-", "it", "sat", "-RRB-"]).tree
+        treegauge.write([parse.tree], tmp_path / "a.mrg")
+        assert list(treegauge.read(tmp_path / "a.mrg")) == [parse.tree]

@@ -1,6 +1,6 @@
 """Checks for every device. On a GPU machine without pytest they run as a program that needs only torch, Triton and NumPy:
 
-    PYTHONPATH=src python tests/neural/gpu_checks.py [NAME ...]
+    PYTHONPATH=src:. python tests/neural/gpu_checks.py [NAME ...]
 
 The reference on the CPU is the recursion in torch operations in float64, which the other tests compare with enumeration.
 A folder with torch-struct may be named in TREEGAUGE_PEERS.
@@ -10,14 +10,22 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import warnings
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
+from tests.neural.tiny_encoder import save_encoder
+from tests.neural.toy_network import TINY, TREES
 
+from treegauge.grammar.training_sentences import training_trees
 from treegauge.neural import DensePCFG, LowRankPCFG, SpanCRF
 from treegauge.neural.network_model import NetworkSettings
+from treegauge.neural.network_training import train_network
 from treegauge.neural.network_view import network_views
+from treegauge.neural.pretrained_encoder import read_encoder
 from treegauge.neural.recursion import log_partition, span_sums, sums_by_width
 from treegauge.neural.sentence_batches import Vocabulary
 from treegauge.neural.span_network import SpanNetwork
@@ -228,6 +236,22 @@ def check_network() -> None:
         assert labelled_precision_recall(ours, lam=0.1).tree == labelled_precision_recall(theirs, lam=0.1).tree
 
 
+def check_encoder() -> None:
+    """A tiny encoder, fine-tuned on the device (on a GPU in mixed precision), learns its trees; parses are the same on the CPU."""
+    with tempfile.TemporaryDirectory() as folder:
+        encoder = read_encoder(str(save_encoder(Path(folder), hidden_size=32, intermediate_size=64)))
+    settings = replace(TINY, layers=1, hidden=16, spans=16, epochs=40, dropout=0.0)
+    model = train_network(TREES * 6, settings, device=DEVICE, encoder=encoder, tune=False)
+    gold = [tree for tree in training_trees(TREES).trees if tree.width > 1]
+    sentences = [*(tree.words for tree in gold), ["the", "cat", "supercalifragilistic"] * 12]
+    right = network_views(model.network("cpu"), model.vocabulary, model.lam, sentences)
+    for ours, theirs in zip(network_views(model.network(DEVICE), model.vocabulary, model.lam, sentences), right, strict=True):
+        assert abs(ours.spans - theirs.spans).max() < 1e-4
+        assert abs(ours.scores - theirs.scores).max() < 1e-3
+    found = [labelled_precision_recall(view, lam=model.lam).tree.children[0] for view in right[:-1]]  # below the root
+    assert found == gold, list(map(str, found))
+
+
 CHECKS = [
     check_span_crf,
     check_constraints,
@@ -240,6 +264,7 @@ CHECKS = [
     check_pcfg,
     check_low_rank,
     check_network,
+    check_encoder,
     check_torch_struct,
 ]
 

@@ -284,6 +284,13 @@ def test_few_trees_and_none() -> None:
         train_network([Tree("S")], TINY)
 
 
+def test_trees_whose_root_has_no_label_and_several_children(tmp_path: Path) -> None:
+    tree = Tree.parse("( (S (NP (DT the) (NN cat))) (. .))")
+    save_network(train_network([tree], TINY, device="cpu"), tmp_path / "m")
+    parser = NetworkParser(load_network(tmp_path / "m"), device="cpu")
+    assert parser.parse(Sentence(tree.words)).tree.label == ""
+
+
 Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
@@ -408,3 +415,10 @@ def test_a_command_that_has_loaded_triton_ends_without_a_word() -> None:
     program = "import sys, triton.language; from treegauge.cli import main; sys.argv[1:] = ['score', '--list']; main()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_a_checkpoint_with_a_negative_number_of_steps_is_damaged() -> None:
+    from treegauge.neural.network_training import _Training
+
+    with pytest.raises(ValueError, match="negative"):
+        _Training.restore(object.__new__(_Training), {"epoch": -1, "at": 0, "step": 0, "total": 0.0, "history": []}, {})

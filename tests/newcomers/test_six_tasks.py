@@ -77,7 +77,8 @@ def test_a_messy_treebank(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_answers_of_a_language_model(tmp_path: Path) -> None:
-    found = follow("docs/howto/language-models.md", tmp_path, {"parsed=0.95": 1, "-o repaired.mrg": 4, "-q": 0, "-o scores.txt": 4})
+    codes = {"parsed=0.95": 1, "-o repaired.mrg": 4, "-q": 0, "-o scores.txt": 4, "model=llm.jsonl": 4}
+    found = follow("docs/howto/language-models.md", tmp_path, codes)
     plain = rate(found, "head -4 scores.txt")
     repaired = rate(found, "--field parse --on-error repair 2>/dev/null")
     assert plain < repaired < rate(found, "score gold.mrg best.mrg")

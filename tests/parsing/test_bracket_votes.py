@@ -75,6 +75,11 @@ def test_roots_and_function_tags() -> None:
     ((best, _),) = list(recombined_trees([one, one]))
     assert str(best.tree) == "(TOP (S (NP-SBJ (N a)) (V b)))"
 
+    for text in ("( (S (N a) (V b)))", "( (S (N a)) (V b))", "(TOP (S (N a)) (V b))"):
+        # The root of the Penn Treebank has no label, and is as much part of the trees as one that has.
+        ((best, is_new),) = list(recombined_trees([Treebank.parse(text)] * 2))
+        assert (str(best.tree), is_new) == (text, False)
+
 
 def test_command(tmp_path: Path) -> None:
     for name, text in zip("abc", (A, B, "(S (NP (D a) (N b)) (VP (V c) (P d) (N e)))"), strict=True):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from treegauge.cli import consensus, decode
 from treegauge.errors import FormatError, InputError, MismatchError, TreegaugeError, UsageError
-from treegauge.parsing import SpanChart, read_charts, tune, write_charts
+from treegauge.parsing import SpanChart, decode as decode_array, read_charts, tune, write_charts
 from treegauge.trees import Tree
 
 LABELS = ["", "NP", "VP", "S"]
@@ -79,6 +79,23 @@ ONE: dict[str, Any] = {"labels": np.array(["a"]), "scores.0": np.zeros((2, 2, 1)
 PADDED: dict[str, Any] = {"labels": np.array(["a"]), "scores": np.zeros((1, 2, 2, 1))}
 
 
+def test_the_convention_can_be_given_in_python(tmp_path: Path) -> None:
+    """Of one array, and of a file that does not name it; one that says "inclusive" may have a row more than words."""
+    fence = np.full((3, 3, 1), -5.0)
+    fence[0, 2], fence[1, 2], fence[2, 1] = 0.0, 3.0, 9.0
+    assert decode_array(fence, "viterbi", convention="fencepost").tree == SpanChart(fence[:-1, 1:]).argmax("viterbi").tree
+    assert np.array_equal(SpanChart(fence, convention="fencepost").scores[:, :, 0], [[-5.0, 0.0], [0.0, 3.0]])
+    with pytest.raises(UsageError, match="unknown convention 'fence'"):
+        SpanChart(fence, convention="fence")
+    arrays: dict[str, Any] = {"scores": fence[None], "lengths": [2], "labels": ["a"]}
+    cast(Any, np).savez(tmp_path / "fence.npz", **arrays)
+    (chart,) = read_charts(tmp_path / "fence.npz", convention="fencepost")
+    assert np.array_equal(chart.scores[:, :, 0], [[-5.0, 0.0], [0.0, 3.0]])
+    cast(Any, np).savez(tmp_path / "inclusive.npz", convention="inclusive", **arrays)
+    (chart,) = read_charts(tmp_path / "inclusive.npz")
+    assert np.array_equal(chart.scores[:, :, 0], [[-5.0, -5.0], [0.0, -5.0]])
+
+
 def test_one_null_label_may_stand_alone(tmp_path: Path) -> None:
     """As a number or as a name, and not in a list."""
     for null in (1, "b"):
@@ -89,33 +106,52 @@ def test_one_null_label_may_stand_alone(tmp_path: Path) -> None:
         assert chart.null == [1]
 
 
+@pytest.mark.parametrize("more", [{}, {"labels": np.array(["NT"])}])
+@pytest.mark.parametrize("fence", [0, 1])
+def test_a_model_of_brackets_needs_no_axis_for_labels(tmp_path: Path, more: dict[str, Any], fence: int) -> None:
+    one = np.zeros((3 + fence, 3 + fence))
+    one[0, 1 + fence] = 2.0
+    form: dict[str, Any] = {**more, "convention": np.array(["inclusive", "fencepost"][fence]), "words": np.array(["a b c"])}
+    X = "NT" if more else "X"
+    for arrays in ({"scores.0": one}, {"scores": one[None], "lengths": np.array([3])}):
+        cast(Any, np).savez(tmp_path / "brackets.npz", **form, **arrays)
+        (chart,) = read_charts(tmp_path / "brackets.npz")
+        assert str(chart.argmax("viterbi").tree) == f"({X} ({X} ({X} a) ({X} b)) ({X} c))"
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
         ({"scores.0": np.zeros((2, 2, 1))}, "there is no array 'labels' in it"),
-        ({"labels": np.array(["a"])}, "neither an array scores nor scores.0"),
-        ({"labels": np.array(["a"]), "scores.1": np.zeros((2, 2, 1))}, "without a gap"),
+        ({"labels": np.array(["a"])}, "there is no array 'scores.0' in it"),
+        (
+            {"labels": np.array(["a"]), "scores.1": np.zeros((2, 2, 1))},
+            "there is no array 'scores.0' in it\n  It has labels, scores.1",
+        ),
         ({"labels": np.array(["a"]), "scores": np.zeros((1, 2, 2, 1))}, "there is no array 'lengths'"),
         ({"labels": np.array(["a"]), "scores": np.zeros((1, 2, 2, 1)), "lengths": np.array([3])}, "a length of 3 does not fit"),
-        ({"labels": np.array(["a"]), "scores": np.zeros((1, 2, 2)), "lengths": np.array([2])}, "must be (sentences, n, n, labels)"),
+        ({"labels": np.array(["a"]), "scores": np.zeros((2, 2)), "lengths": np.array([2])}, "must be (sentences, n, n, labels)"),
         ({"labels": np.array(["a"]), "scores.0": np.zeros((2, 3, 1))}, "chart 1: span scores must be an array"),
         ({"labels": np.array(["a"]), "scores.0": np.full((2, 2, 1), np.nan)}, "chart 1: span scores must not be nan"),
         ({"labels": np.array(["a", "b"]), "scores.0": np.zeros((2, 2, 1))}, "chart 1: scores of shape (2, 2, 1) need 1 labels"),
         ({"labels": np.array(["a"]), "scores.0": np.zeros((2, 2, 1)), "words": np.array([], np.str_)}, "words has 0 lines"),
-        ({"labels": np.array(["a"]), "scores.0": np.zeros((2, 2, 1)), "convention": np.array("open")}, "convention is 'open'"),
+        ({"labels": np.array(["a"]), "scores.0": np.zeros((2, 2, 1)), "convention": np.array("open")}, "unknown convention 'open'"),
+        ({"charts": np.zeros((1, 2, 2))}, "there is no array 'scores' in it\n  It has charts; it must have scores"),
+        ({"labels": np.array(["a"]), "charts": np.zeros((1, 2, 2))}, "It has charts, labels; it must have scores"),
+        ({**PADDED, "lengths": np.array([1])}, 'by fenceposts?\n  Add the array convention="fencepost" (or "inclusive")'),
         ({"labels": np.array([{}], object), "scores.0": np.zeros((2, 2, 1))}, "with an array 'labels'"),
         ({"labels": np.array("a"), "scores.0": np.zeros((2, 2, 1))}, "array 'labels' must have one string for each entry"),
         ({**ONE, "words": np.array("a b")}, "array 'words' must have one string for each entry"),
         ({**ONE, "words": np.array([["a", "b"]])}, "array 'words' must have one string for each entry"),
-        ({**ONE, "words": np.array(["a b", "c d"])}, "words has 2 lines, but there is 1 chart"),
+        ({**ONE, "words": np.array(["a b", "c d"])}, "words has 2 lines for 1 chart"),
         ({**ONE, "tags": np.array(["a b c"])}, "2 tags (or none); given: 1 label, 2 words, 3 tags"),
         ({**ONE, "null": np.array([0.0])}, "null label 0.0 is not one of the labels"),
         ({**ONE, "null": np.array("b")}, "null label 'b' is not one of the labels"),
         ({**ONE, "scores.0": np.full((2, 2, 1), -np.inf)}, "chart 1: every tree over these spans has potential 0"),
         ({**ONE, "scores.0": np.zeros((2, 2, 1), complex)}, "chart 1: span scores must be real numbers, not complex128"),
         ({**ONE, "scores.0": np.full((2, 2, 1), "a")}, "chart 1: span scores must be real numbers"),
-        ({**ONE, "scores.0": np.zeros(4), "convention": np.array("fencepost")}, "chart 1: by fenceposts scores must be"),
-        ({**ONE, "scores.0": np.zeros((1, 1, 1)), "convention": np.array("fencepost")}, "chart 1: by fenceposts scores must be"),
+        ({**ONE, "scores.0": np.zeros(4), "convention": np.array("fencepost")}, "(n+1, n+1, labels) by fenceposts, n at least 1"),
+        ({**ONE, "scores.0": np.zeros((1, 1, 1)), "convention": np.array("fencepost")}, "n at least 1, not of shape (1, 1, 1)"),
         ({**PADDED, "lengths": np.array([1.5])}, "lengths must be whole numbers, not float64"),
         ({**PADDED, "lengths": np.array(["2"])}, "lengths must be whole numbers"),
     ],

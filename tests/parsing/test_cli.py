@@ -116,9 +116,10 @@ def test_a_run_that_starts_again_says_what_it_discards(killed: tuple[str, ...]) 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("s.txt", "what differs: file"),
-        ("catalan.pcfg", "what differs: models"),
-        ("--objective", "what differs: objective"),
+        ("s.txt", "what differs: the text"),
+        ("catalan.pcfg", "what differs: the model"),
+        ("--objective", "what differs: --objective"),
+        ("--for", "what differs: --for"),
         ("part.mrg", "record 2 is of another sentence"),
         ("part.mrg.checkpoint", "not an unfinished run"),
         ("damage", "this file is damaged, or is not a checkpoint"),
@@ -132,6 +133,8 @@ def test_another_run_is_not_resumed(killed: tuple[str, ...], tmp_path: Path, cha
         (tmp_path / "catalan.pcfg").write_text('S -> S S [.25] | "a" [.75]\n')
     elif change == "--objective":
         more = ["--objective", "labelled-recall"]
+    elif change == "--for":
+        more = ["--for", "recall"]
     elif change == "part.mrg":
         (tmp_path / "part.mrg").write_text("(S a)\n(S b)\n")
     elif change == "damage":
@@ -195,6 +198,15 @@ def test_posteriors_print_and_draw(tmp_path: Path, catalan: str) -> None:
     assert svg.read_text().startswith("<svg ")
     assert "0.50" in svg.read_text()
     assert f"wrote {svg}" in done.stderr
+
+
+def test_posteriors_of_the_first_of_several_sentences_say_so(tmp_path: Path, catalan: str) -> None:
+    file = tmp_path / "sentences.txt"
+    file.write_text("a a a\na a\n")
+    assert "--sentence 2 shows the second one" in run("posteriors", catalan, str(file)).stderr
+    assert "--sentence 2" not in run("posteriors", catalan, str(file), "--sentence", "1").stderr
+    file.write_text("a a a\n")
+    assert "--sentence 2" not in run("posteriors", catalan, str(file)).stderr
 
 
 @pytest.mark.parametrize(

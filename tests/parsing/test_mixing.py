@@ -13,8 +13,10 @@ from hypothesis import assume, given, settings, strategies as st
 from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge.grammar import PCFG
+from treegauge.normalise.pruning import chain_labels
 from treegauge.parsing import mixture_tuning
-from treegauge.parsing.mixture import LAM, LPR, MixtureParser
+from treegauge.parsing.forest import Forest
+from treegauge.parsing.mixture import LAM, LPR, MixtureParser, MixtureView, collect
 from treegauge.parsing.mixture_tuning import tune_mixture
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.trees.tree import Tree
@@ -129,3 +131,10 @@ def test_shares_of_single_models_are_not_changed_for_a_gain_that_chance_may_have
     monkeypatch.setattr(mixture_tuning, "CHANCE", 2.0)
     assert tune_mixture(MixtureParser((Parser(LOW), Parser(HIGH)), (1, 1)), [LOW_TREE] * 5).shares == (1, 1)
     assert tune_mixture(MixtureParser((Parser(LOW), OtherParser(HIGH)), (1, 1)), [LOW_TREE] * 5).shares != (1, 1)
+
+
+def test_a_chain_over_a_word_is_phrases_above_a_tag() -> None:
+    grammar = PCFG.parse('S -> `NP+QP+N` V [1]\n`NP+QP+N` -> "fish" [1]\nV -> "swim" [1]')
+    made = MixtureView(["fish", "swim"], [collect(Forest(grammar, ["fish", "swim"]), chain_labels)], [1.0])
+    assert {tuple(c) for c in made.phrase_constituents()} == {(0, 1, "NP", 1.0), (0, 1, "QP", 1.0), (0, 2, "S", 1.0)}
+    assert {tuple(c) for c in made.shown_constituents()} >= {(0, 1, "N", 1.0), (1, 2, "V", 1.0)}

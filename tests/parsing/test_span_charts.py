@@ -257,6 +257,9 @@ def test_no_constituent_at_all_can_be_the_best_tree() -> None:
     assert best.score == pytest.approx(math.exp(-chart.log_partition)) == pytest.approx(chart.expected_f1(best.tree))
     assert chart.spans(best.tree) == {}
     assert SpanChart(np.zeros((2, 2, 2)), null=0, root=False, kind="posteriors").argmax().score == 1.0
+    sampled = chart.argmax("mbr:parseval.f1")
+    assert chart.spans(sampled.tree) == {}
+    assert sampled.score == pytest.approx(best.score, abs=0.1)
 
 
 def test_a_root_that_only_stands_in_counts_nowhere() -> None:
@@ -429,3 +432,11 @@ def test_errors(scores: Any, options: dict[str, Any], message: str) -> None:
 def test_unknown_objective() -> None:
     with pytest.raises(UnknownName, match="labelled-recall"):
         decode(np.zeros((2, 2, 1)), "labelled-recal")
+
+
+def test_a_chart_without_labels_is_one_of_brackets() -> None:
+    scores = np.array([[0.0, 2.0, 1.0], [0.0, 0.0, -1.0], [0.0, 0.0, 0.0]])
+    with_label = SpanChart(scores[..., None], labels=["X"], words=["a", "b", "c"])
+    without = SpanChart(scores, words=["a", "b", "c"])
+    assert str(without.argmax("viterbi").tree) == "(X (X (X a) (X b)) (X c))"
+    assert without.argmax("viterbi") == with_label.argmax("viterbi")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from treegauge import Tree
 from treegauge.cli._group import treegauge
-from treegauge.errors import FileNote, TreegaugeError
+from treegauge.errors import EncodingError, FileNote, TreegaugeError
 from treegauge.grammar.model import shipped_model
 from treegauge.io import ReadOptions
 from treegauge.parsing import Parser, Sentence, read_sentences, split_sentences, tokenise
@@ -95,12 +97,32 @@ def test_files_as_people_have_them(tmp_path: Path, content: bytes, expected: lis
 
 @pytest.mark.parametrize(("content", "note"), [(b"a\tb\nc\td\n", "cut -f2"), (b"a -LRB-\n-LRB-\n", "-LRB-"), (b"a b\n", "")])
 def test_what_was_done_is_said(tmp_path: Path, content: bytes, note: str) -> None:
-    (tmp_path / "a.txt").write_bytes(content)
+    found = notes_on(tmp_path, content, "tokens")
+    assert bool(found) == bool(note)
+    assert all(note in each for each in found)
+
+
+def notes_on(folder: Path, content: bytes, kind: Any) -> list[str]:
+    (folder / "a.txt").write_bytes(content)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        list(read_sentences(str(tmp_path / "a.txt"), "tokens"))
-    assert bool(found) == bool(note)
-    assert all(note in str(each.message) for each in found)
+        list(read_sentences(str(folder / "a.txt"), kind))
+    return [str(each.message) for each in found]
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("content", ["It was a dark\nand stormy night.\n", "It rained,\r\nand he left.\r\n"])
+def test_broken_lines_of_raw_text_are_noted_with_a_command_that_joins_them(tmp_path: Path, content: str) -> None:
+    (note,) = notes_on(tmp_path, content.encode(), "raw")
+    command = re.search(r"\((awk .*)\)", note)
+    assert command is not None
+    assert not notes_on(tmp_path, content.encode(), "tokens"), "tokens are a sentence per line by definition"
+    (tmp_path / "a.txt").write_bytes(content.replace("\r", "").encode() + b"\nA heading\n\nThe end\n")
+    arguments = [*shlex.split(command[1]), str(tmp_path / "a.txt")]
+    joined = subprocess.run(arguments, capture_output=True, check=True).stdout
+    assert joined.decode() == " ".join(content.split()) + "\nA heading\nThe end\n"
+    assert not notes_on(tmp_path, joined, "raw")
+    assert not notes_on(tmp_path, b"A heading\n\nthe end\nIt rained.\nand so on", "raw")
 
 
 @pytest.mark.parametrize("kind", ["tokens", "raw", "tagged"])
@@ -117,11 +139,20 @@ def test_text_is_decoded_as_trees_are(tmp_path: Path, kind: Any, encoding: str, 
     assert found == list(read_sentences(str(tmp_path / "plain"), kind))
 
 
-@pytest.mark.parametrize(("encoding", "message"), [("nonsense", "unknown encoding 'nonsense'"), ("utf-8", "a.txt:2: not UTF-8")])
+@pytest.mark.parametrize(
+    ("encoding", "message"), [("nonsense", "unknown encoding 'nonsense'"), ("utf-8", "a.txt:2:4: byte 0xe9 is not UTF-8")]
+)
 def test_text_in_an_unknown_or_another_encoding_is_an_error(tmp_path: Path, encoding: str, message: str) -> None:
     (tmp_path / "a.txt").write_bytes("Ja .\nCaf\u00e9 .\n".encode("latin-1"))
     with pytest.raises(TreegaugeError, match=message):
         list(read_sentences(str(tmp_path / "a.txt"), "tokens", ReadOptions(encoding=encoding)))
+
+
+@pytest.mark.parametrize("kind", ["tokens", "raw", "tagged", "trees"])
+def test_a_zero_byte_is_an_error_with_a_place(tmp_path: Path, kind: Any) -> None:
+    (tmp_path / "a").write_bytes("(N ja)\n(N \u00e9/b\0)\n".encode() if kind == "trees" else "ja/N\nja/N \u00e9\0/N\n".encode())
+    with pytest.raises(EncodingError, match=r"a:2:\d: zero byte"):
+        list(read_sentences(str(tmp_path / "a"), kind))
 
 
 def run(*arguments: str, text: str) -> Result:
@@ -187,7 +218,7 @@ def test_a_line_of_3000_words_is_a_fallback_and_the_others_are_parsed() -> None:
     first, long, last = map(Tree.parse, done.stdout.splitlines())
     assert (first.label, long.label, last.label) == ("S", "S-FALLBACK", "S")
     assert len(long.words) == 3000
-    assert "1 sentence of these: too long to be parsed" in done.stderr
+    assert "1 sentence of these: too long to be parsed (too many words, or too little memory for the chart): 2" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -209,6 +240,7 @@ def test_a_line_of_3000_words_is_a_fallback_and_the_others_are_parsed() -> None:
         ("See it (p. 45, fig. 3. Mind the axis.) there.", ["See it (p. 45, fig. 3. Mind the axis.) there."]),
         ("He left. (It rained. It was late.) She came.", ["He left.", "(It rained.", "It was late.)", "She came."]),
         ("He left (why? Nobody knows. She came.", ["He left (why?", "Nobody knows.", "She came."]),
+        ("``No.'' `Why?' «Oui.» «Et toi?»", ["``No.''", "`Why?'", "«Oui.»", "«Et toi?»"]),
     ],
 )
 def test_sentences_of_a_paragraph(text: str, expected: list[str]) -> None:
@@ -223,15 +255,18 @@ def test_sentences_of_a_paragraph(text: str, expected: list[str]) -> None:
         ("‘It’s late,’ she said (‘No!’).", "` It 's late , ' she said ( ` No ! ' ) ."),
         ("'Tis the dogs' house of the '90s; get 'em!", "'Tis the dogs ' house of the '90s ; get 'em !"),
         ("\"'Why?' he asked,\" she said.", "`` ` Why ? ' he asked , '' she said ."),
+        ("``What,'' he said, `is it?'", "`` What , '' he said , ` is it ? '"),
+        ("«Oui», dit-il. «Non.»", "« Oui » , dit-il. « Non . »"),
     ],
 )
-def test_single_quotes_are_tokens(text: str, expected: str) -> None:
+def test_quotation_marks_are_tokens(text: str, expected: str) -> None:
     assert tokenise(text) == expected.split()
 
 
 @given(st.text())
 def test_splitting_loses_no_characters(text: str) -> None:
     assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+    text = re.sub("[\u00ad\u200b\u2060\ufeff]", "", text)
     if '"' not in text:
         kept = "".join(tokenise(text)).replace("``", '"').replace("''", '"')
         kept = kept.replace("`", "'")
@@ -254,6 +289,7 @@ def test_splitting_loses_no_characters(text: str) -> None:
         ("It's 'quoted' – at 10:30 — isn’t it?", "It 's ` quoted ' – at 10:30 — is n't it ?"),
         ("AT&T's R&D cost $1,000.50 (50%).", "AT&T 's R&D cost $ 1,000.50 ( 50 % ) ."),
         ("I cannot; gonna... wait", "I can not ; gon na ... wait"),
+        ("the govern\u00adment\u200b fell\ufeff", "the government fell"),
         ("\ue000 see www.a.org, \ue000b or c\ue000@d.org.", "\ue000 see www.a.org , \ue000b or c\ue000@d.org ."),
     ],
 )
@@ -280,6 +316,7 @@ def test_tokens_of_the_penn_treebank_do_not_look_unsplit() -> None:
         ("1/2 *", r"1\/2 \*", "1/2 *"),
         ("-- ...", "— – …", "-- -- ..."),
         ("— (", "— -- ( new", "— — ( new"),
+        ("office fine Café", "of\ufb01ce ﬁ\u00adne Cafe\u0301 m\u00b2 new\u200b", "office fine Café m\u00b2 new\u200b"),
     ],
 )
 def test_words_are_found_in_the_spelling_of_the_model(known: str, given: str, expected: str) -> None:

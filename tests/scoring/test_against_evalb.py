@@ -125,6 +125,34 @@ def test_where_evalb_stops_is_said(stream: bool, tmp_path: Path, monkeypatch: py
         assert EvalbOutcome.from_dict(found.to_dict()) == replace(found, failures=())
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_trees_that_cannot_be_read_are_errors_of_evalb(stream: bool, tmp_path: Path) -> None:
+    """EVALB has a message for an open bracket, and counts it; a blank line is skipped."""
+    gold = "(TOP (S (NP (NN a)) (VP (VB b))))\n"
+    for n_open in (11, 12):
+        rows = [gold] * 5 + [gold[:-2] + "\n", gold, "\n"] * n_open + [gold]
+        (tmp_path / "gold").write_text(gold * len(rows))
+        (tmp_path / "test").write_text("".join(rows))
+        messages = BytesIO()
+        code = evalb(["-p", "collins", str(tmp_path / "gold"), str(tmp_path / "test")], BytesIO(), messages)
+        with pytest.warns(treegauge.TreegaugeWarning):
+            found = treegauge.score(tmp_path / "gold", tmp_path / "test", stream=stream).evalb
+        assert found is not None
+        assert (found.errors, found.skips) == (n_open, n_open)
+        assert found.stops_at == (int(messages.getvalue().splitlines()[-1].split()[0]) if code else None)
+
+
+def test_nothing_is_said_of_evalb_where_its_lines_are_not_the_sentences(tmp_path: Path) -> None:
+    """EVALB pairs lines: what it makes of blank lines in a file that lacks sentences cannot be told from the trees."""
+    trees = [f"(TOP (S (NP (NN w{i})) (VP (VB b))))\n" for i in range(8)]
+    (tmp_path / "gold").write_text("".join(trees))
+    for lines, is_said in ((trees[:-1], True), ([trees[0], "\n", *trees[2:-1]], False)):
+        (tmp_path / "test").write_text("".join(lines))
+        with pytest.warns(treegauge.TreegaugeWarning):
+            result = treegauge.score(tmp_path / "gold", tmp_path / "test", pair="text")
+        assert (result.evalb is not None) is is_said
+
+
 def test_roots_that_evalb_counts_are_named() -> None:
     gold, test = "(ROOT (S (NP (NN a)) (VP (VB b))))", "(TOP (S (NP (NN a)) (VP (VB b))))"
     for one, other, said in (

@@ -101,7 +101,7 @@ def test_trees_that_are_gone_or_changed_or_elsewhere(files: tuple[Path, Path], t
     assert "no such file" in gone.remarks[0]
     assert math.isnan(gone.unexplained)
     files[1].write_text(GOLD[0])
-    assert "other trees by now" in explain_difference(first, second).remarks[0]
+    assert "other trees now" in explain_difference(first, second).remarks[0]
     found = explain_difference(first, second, test=str(elsewhere))
     assert not found.remarks
     assert abs(found.unexplained) < 1e-12
@@ -155,6 +155,9 @@ class TestCommand:
         other = tmp_path / "other.json"
         other.write_text("{}")
         assert self.call(results[0], other)[0] == 3
+        treegauge.score(["(S (N a))"], ["(S (N a))"]).save(other)
+        code, _, err = self.call(results[0], other)
+        assert (code, "Write it with: treegauge score ... --format json" in err, "codec" in err) == (3, True, False), err
         code, _, err = self.call(results[0], tmp_path / "no.json")
         assert (code, "no.json" in err) == (3, True)
         assert self.call(results[0], results[0], "--rate", "f2")[0] == 2

@@ -15,10 +15,12 @@ from treegauge import CheckFailed, InputError, UsageError
 from treegauge.cli import main
 from treegauge.scoring.paper_table import published_rows
 from treegauge.scoring.result import Scores
+from treegauge.significance import compare_scores
 
 GOLD = [f"(S (NP (D the) (N n{number})) (VP (V saw) (NP (D a) (N cat))))" for number in range(20)]
 FLAT = [f"(S (D the) (N n{number}) (VP (V saw) (D a) (N cat)))" for number in range(20)]
 HALF = GOLD[:10] + FLAT[10:]
+NOT_TREES = r"not trees or a model\n.*compare_scores\(treegauge.Scores.load\(a, b\)\)"
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def called(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[Any, str]:
 def test_rates_are_found_as_tables_print_them(comparison: treegauge.Comparison) -> None:
     result = treegauge.score(GOLD, HALF)
     assert result.F1 == result.f1 == result.lf
-    assert result.exact == result.exact_match == 0.5
+    assert result.exact == result.EM == result.complete_match == result.exact_match == 0.5
     assert comparison["F1"] == comparison["f1"] == comparison["parseval.F1"]
     assert comparison.overall.names == (("parseval", "recall"), ("parseval", "f1"), ("parseval", "exact_match"))
     assert comparison["exact match"].difference == -0.5
@@ -58,7 +60,7 @@ def test_lists_of_words(comparison: treegauge.Comparison) -> None:
     assert comparison.to_latex(["recall", "f1"]) == comparison.to_latex("recall", "f1") == comparison.to_latex("recall,f1")
     assert comparison.to_latex(rates=["recall", "f1"]) == comparison.to_latex("recall", "f1")
     wrong: Any = {"caption": "x"}
-    with pytest.raises(treegauge.UnknownName, match="'caption'; set it around the table"):
+    with pytest.raises(treegauge.UnknownName, match="'caption'; write it into the text of the table"):
         comparison.to_latex(**wrong)
     found = treegauge.compare(GOLD, {"a": HALF, "b": FLAT}, lengths="4,10", structure="NP,VP", rounds=10)
     assert [group.title for group in found.groups[1:]] == ["5-10 words", "NP", "VP"]
@@ -104,13 +106,25 @@ def test_published_values(comparison: treegauge.Comparison) -> None:
     (row,) = published_rows(["K=90,95.8,0.4"], names)
     assert dict(row.rates) == {recall: pytest.approx(0.9), f1: pytest.approx(0.958), crossing: 0.4}
     assert len(published_rows(["K=f1:1.5", "K=f1:2"], names)) == 2
-    for wrong in (["K"], ["K=95.8"], ["K=95.8,90"], ["K=f1:x"], {"K": 95.8}, {"K": {"f1": "x"}}, {"K": {"f1": None}}):
+    assert published_rows(["K=lp:90,f1:95.8"], names) == published_rows({"K": {"exact": 40, "f1": 95.8}}, names)
+    for wrong in (["K=f1:95.8%"], ["K=f1:95.8±0.1"], {"K": {"f1": "x"}}):
+        with pytest.raises(
+            UsageError, match=r'published="K=...": values are percentages, as in K=f1:95.8, not .(95.8%|95.8±0.1|x)'
+        ):
+            published_rows(wrong, names)  # type: ignore[arg-type]
+    for wrong in ([("K", 95.8)], [("K", {"f1": 95.8})]):
+        with pytest.raises(UsageError, match=r'published is \{"Kitaev & Klein": \{"f1": 95.8\}\}, or a list of texts such as'):
+            published_rows(wrong, names)  # type: ignore[arg-type]
+    for wrong in (["K"], ["K=95.8"], ["K=95.8,90"], {"K": 95.8}, {"K": {"f1": None}}):
         with pytest.raises(UsageError, match=r'published="K=...": name the rates, as in K=f1:95.8'):
             published_rows(wrong, names)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"values are percentages: write 95.8, not 0.958"):
         published_rows({"K": {"f1": 0.958, "average_crossing": 3}}, names)
     with pytest.raises(treegauge.UnknownName, match="unknown rate 'f2'"):
         published_rows({"K": {"f2": 95.8}}, names)
+    for one in ({"K": 95.8}, {"K": 95.8, "L": {"f1": 90}}, (text for text in ["K=95.8"])):
+        assert published_rows(one, [f1])[0] == published_rows(["K=95.8"], [f1])[0]
+    assert "K* & 95.80 \\\\" in comparison.to_latex("f1", published={"K": 95.8})
     table = comparison.to_latex("recall", "f1", published={"K": {"f1": 95.8}})
     assert "K* & -- & 95.80 \\\\" in table
     assert "*: as published, not tested here." in table
@@ -170,6 +184,14 @@ def test_runs_by_a_glob(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert found.overall.has_runs
     with pytest.raises(UsageError, match=r"runs of a system are written runs:a\*"):
         treegauge.score("gold.mrg", {"a": "run:a*.mrg"})
+    for systems in ({"a": "runs:a*.mrg"}, {"b": "b.mrg", "a": ["a1.mrg", "a2.mrg"]}):
+        with pytest.raises(UsageError, match="a: the trees of one run are shown; give one file per system"):
+            treegauge.report("gold.mrg", systems)
+    assert treegauge.report("gold.mrg", {"a": "runs:a1*.mrg"}, rounds=20).systems == ("a",)
+    for first in ("a=runs:a*.mrg", "a=a1.mrg", "a=a1.mrg,a2.mrg"):
+        code, said = called(capsys, "compare", first, "b=runs:b*.mrg", "gold.mrg")
+        assert code == 3
+        assert said.splitlines()[-1] == "  NAME=FILE is a system of score, compare or report: the gold trees come first."
     code, said = called(capsys, "compare", "gold.mrg", "a=run:a*.mrg", "b.mrg")
     assert code == 2
     assert "written runs:a*.mrg" in said
@@ -206,3 +228,136 @@ def test_slips_in_python_are_answered_in_words(tmp_path: Path) -> None:
         treegauge.score([tree], {"runs": [tmp_path / "a.mrg", tmp_path / "a.mrg"]})
     with pytest.raises(UsageError, match=r"2 results of 'runs'.*\n  All of them: "):
         treegauge.score([tree], {"runs": f"runs:{tmp_path}/*.mrg"}).of("runs")
+
+
+def test_saved_scores_are_found_in_one_way(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One file of two systems, two files, and files given where trees or models are expected."""
+    for line in (
+        "gold.mrg a1.mrg b.mrg --save all.scores",
+        "gold.mrg A=a1.mrg --save A.scores",
+        "gold.mrg B=b.mrg --save B.scores",
+    ):
+        assert called(capsys, "score", *line.split(), "-q")[0] == 0
+    assert called(capsys, "compare", "--scores", "all.scores", "--rounds", "20") == (0, "")
+    code, message = called(capsys, "compare", "--scores", "A.scores")
+    assert (code, "at least two systems" in message) == (2, True)
+    code, message = called(capsys, "compare", "A.scores", "B.scores")
+    assert (code, "add --scores" in message) == (2, True)
+    code, message = called(capsys, "compare", "gold.mrg", "A.scores", "B.scores")
+    assert (code, "the option scores of compare" in message) == (3, True)
+    with pytest.raises(InputError, match=NOT_TREES):
+        treegauge.compare("gold.mrg", ["A.scores", "B.scores"])
+    options = treegauge.CompareOptions(rounds=20)
+    comparison = compare_scores(Scores.load("A.scores", "B.scores"), options)
+    assert comparison.systems == ("A", "B")
+    assert compare_scores(Scores.load("all.scores"), options).overall.pairs
+
+
+def test_saved_scores_are_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("numba")
+    assert called(capsys, "score", "gold.mrg", "a1.mrg", "--save", "a.scores", "-q")[0] == 0
+    with pytest.raises(InputError, match=NOT_TREES):
+        treegauge.load("a.scores")
+
+
+def test_breakdowns_in_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(treegauge.score(GOLD, HALF, breakdowns="labels").breakdowns) == ["labels"]
+    assert list(treegauge.score(GOLD, HALF, breakdowns="labels, lengths").breakdowns) == ["labels", "lengths"]
+    code, message = called(
+        capsys, *["score", "gold.mrg", "a1.mrg", "--breakdown", "labels", "--format", "latex", "--rows", "systems"]
+    )
+    assert (code, message) == (0, "treegauge: --rows systems has no effect beside --breakdown, --by-length and --per-sentence\n")
+
+
+@pytest.mark.parametrize("empty", [None, "()"])
+def test_parses_that_are_all_empty(empty: str | None) -> None:
+    """They are a warning, as other parses that cannot be read, and an error if ``strict``; some empty ones are not."""
+    for call in (lambda **how: treegauge.score(GOLD, [empty] * 20, **how), _against_empty(empty)):
+        with pytest.warns(treegauge.TreegaugeWarning, match="all 20 parses are empty"):
+            call()
+        with pytest.raises(treegauge.MismatchError, match="all 20 parses are empty"):
+            call(strict=True)
+    assert not treegauge.score(GOLD, [*GOLD[:19], empty], strict=True).warnings
+
+
+def _against_empty(empty: str | None) -> Any:
+    return lambda **how: treegauge.compare(GOLD, {"empty": [empty] * 20, "half": HALF}, rounds=10, **how)
+
+
+def test_calls_that_python_has_not() -> None:
+    compare: Any = treegauge.compare
+    score: Any = treegauge.score
+    with pytest.raises(UsageError, match="compare takes gold, systems, options; all others by name"):
+        compare(GOLD, FLAT, HALF, "induction")
+    for call in (lambda: compare(GOLD, {"a": FLAT, "b": HALF}, unlabelled=True), lambda: score(GOLD, FLAT, unlabelled=True)):
+        with pytest.raises(UsageError, match="unlabelled_f1"):
+            call()
+    three = compare(GOLD, {"a": FLAT, "b": HALF, "c": GOLD[:5] + FLAT[5:]}, rounds=10)
+    with pytest.raises(UsageError, match=r"comparison.overall.pair\(a, b\).of\('f1'\)"):
+        _ = three["f1"]
+    assert three.overall.pair("a", "b").of("f1").value > 0
+
+
+def test_the_caption_says_which_system_has_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["score", "gold.mrg", "A=a1.mrg,a2.mrg,a3.mrg", "b.mrg", "--format", "latex", "-q"])
+    assert "standard deviations over 3 runs of A." in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["score", "gold.mrg", "A=a1.mrg,a2.mrg", "B=a3.mrg,b.mrg", "--format", "latex", "-q"])
+    assert "standard deviations over 2 runs." in capsys.readouterr().out
+
+
+def test_each_line_of_an_error_has_the_prefix(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, message = called(capsys, "score", "gold.mrg", "a1.mrg", "b.mrg", "--fail-under", "f1=0.99", "-q")
+    assert code == 1
+    assert [line.split(": ")[:2] for line in message.splitlines()] == [["treegauge", "a1"], ["treegauge", "b"]]
+
+
+def test_spans_are_answered_with_how_to_make_trees_of_them() -> None:
+    """Models that induce trees give (start, end) pairs; a list of such sentences was taken for several runs."""
+    words, spans = ["the", "cat", "saw", "it"], [(0, 4), (0, 2)]
+    gold = ["(S (NP (D the) (N cat)) (VP (V saw) (NP (P it))))"] * 2
+    for given in ([spans, spans], {"mine": [spans, spans]}, [set(spans)] * 2):
+        with pytest.raises(UsageError, match=r"Tree\.from_spans\(words, spans\) makes a tree"):
+            treegauge.score(gold, given, "induction")
+    trees = [treegauge.Tree.from_spans(words, spans)] * 2
+    assert treegauge.score(gold, trees, "induction").counts["matched"] == 2
+
+
+def test_small_letters_are_recognised_in_parses_that_lack_punctuation() -> None:
+    gold = ["(S (NP (DT The) (NN cat)) (VP (VBD sat) (ADVP (RB Here) (RB now))) (. .))"] * 5
+    result = treegauge.score(gold, ["(X (X the cat) (X sat (X here now)))"] * 5, "induction")
+    assert "5 differ only in capital and small letters" in " ".join(result.remarks)
+
+
+def test_parses_are_trees() -> None:
+    """What parse, kbest and argmax return is scored without its field ``tree``, in a list or alone."""
+    pytest.importorskip("numba")
+    forest = treegauge.Forest(treegauge.PCFG.parse('S -> A A [1]\nA -> "a" [1]'), ["a", "a"])
+    gold = "(S (A a) (A a))"
+    for parse in (forest.best(), forest.argmax("labelled-recall"), forest.kbest(1)[0]):
+        assert treegauge.score([gold], [parse]).f1 == treegauge.score(gold, parse).f1 == 1
+
+
+def test_rates_of_short_sentences_are_attributes_too() -> None:
+    result = treegauge.score(GOLD, FLAT, cutoff=3)
+    assert treegauge.score(GOLD, FLAT).short.f1 == result.f1
+    with pytest.raises(AttributeError, match="a result has no attribute or rate 'sentence_f1'; its rates: recall, precision"):
+        _ = result.short.sentence_f1
+
+
+def test_the_numbers_of_kbest_and_sample_are_checked() -> None:
+    pytest.importorskip("numba")
+    forest = treegauge.Forest(treegauge.PCFG.parse('S -> "a" [1]'), ["a"])
+    wrong: Any = "3"
+    with pytest.raises(UsageError, match="k must be a whole number, not '3'"):
+        forest.kbest(wrong)
+    with pytest.raises(UsageError, match="size must be a whole number, not '3'"):
+        forest.sample(wrong)
+    assert forest.kbest(-1) == []
+
+
+def test_the_arguments_of_add_batch_are_named() -> None:
+    evaluator: Any = treegauge.evaluator("parseval")
+    with pytest.raises(UsageError, match="add_batch takes predictions= and references="):
+        evaluator.add_batch(FLAT, GOLD)

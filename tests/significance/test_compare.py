@@ -164,6 +164,8 @@ def test_sentences_that_evalb_would_drop_for_one_system_only_are_warned_of() -> 
         for warning in comparison.warnings
     )
     assert comparison.overall.pairs[0].of(F1).value == 0
+    runs = compare(gold, {"good": [gold, tagged, tagged], "tagged": tagged}, CompareOptions(rounds=20, metrics=("parseval",)))
+    assert any("(dropped: good 0/1, tagged 1); treegauge" in warning for warning in runs.warnings)
 
 
 def test_judgements_enter_through_the_same_items() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 from significance_rows import careless, own_treebank
 
+import treegauge
 from treegauge import CompareOptions
+from treegauge.cli import main
 
 
 def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -162,10 +165,12 @@ def test_the_table_in_the_paper(files: Path) -> None:
         assert said in " ".join(table), caption
     fractions = run(*systems, "--rates", "f1", "--format", "html", "--fraction", "--digits", "3", "--intervals", cwd=files).stdout
     assert re.search(r"<b>0\.\d{3} \[0\.\d{3}, \d\.\d{3}\]</b>", fractions)
-    for wrong in ("Berkeley", "Berkeley=x", "Berkeley=1,2,3,4", "Berkeley=82.5", "Berkeley=82.5,f1:80", "Berkeley=f1:x"):
+    for wrong in ("Berkeley", "Berkeley=x", "Berkeley=1,2,3,4", "Berkeley=82.5", "Berkeley=82.5,f1:80"):
         said = run(*systems, "--rates", "lr,f1", "--published", wrong, "--format", "latex", cwd=files).stderr
         assert "--published Berkeley=...: name the rates, as in Berkeley=f1:95.8" in said, wrong
         assert "a value or nothing for each of recall,f1" in said
+    percent = run(*systems, "--rates", "f1", "--published", "Berkeley=f1:82.5%", "--format", "latex", cwd=files).stderr
+    assert "--published Berkeley=...: values are percentages, as in Berkeley=f1:95.8, not '82.5%'" in percent
     fraction = run(*systems, "--rates", "f1", "--published", "Berkeley=0.825", "--format", "latex", cwd=files).stderr
     assert "values are percentages: write 82.5, not 0.825" in fraction
 
@@ -198,3 +203,131 @@ def test_lengths_are_enough(files: Path) -> None:
     options = ("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "20", "--lengths", "9")
     assert run(*options, cwd=files).stdout == run(*options, "--by-length", cwd=files).stdout
     assert "1-9 words" in run(*options, cwd=files).stdout
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+@pytest.mark.parametrize("layout", [("--format", "latex"), ("--format", "markdown"), ("--rows", "systems")])
+def test_the_table_in_the_paper_has_short_sentences(
+    files: Path, capsys: pytest.CaptureFixture[str], command: str, layout: tuple[str, str]
+) -> None:
+    """``--cutoff 10`` (WSJ-10) gives further columns, in all formats with a row a system."""
+    paths = [str(files / name) for name in ("gold.mrg", "sys.poor.mrg", "sys.good.mrg")]
+    rounds = ["--rounds", "20", "--baselines", "--published", "X=f1:80"] if command == "compare" else []
+    with pytest.raises(SystemExit):
+        main([command, *paths, "--rates", "f1", "--cutoff", "10", "--quiet", *layout, *rounds])
+    printed = capsys.readouterr().out.replace("$\\leq$", "≤")
+    good = treegauge.score(paths[0], paths[2], cutoff=10)
+    assert good.short.sentences < good.total.sentences
+    row = next(line for line in printed.splitlines() if re.match(r"(\| )?good\b", line))
+    assert re.findall(r"\d+\.\d+", row) == [f"{100 * part.rates['f1']:.2f}" for part in (good.total, good.short)]
+    assert "F1 (≤ 10)" in printed
+    assert f"≤ 10: {good.short.sentences} sentences of up to 10 words." in printed
+    if rounds:
+        baseline = next(line for line in printed.splitlines() if "right-branching" in line)
+        assert len(re.findall(r"\d+\.\d+", baseline)) == 2
+
+
+def test_the_table_in_the_paper_without_short_sentences(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(files / name) for name in ("gold.mrg", "sys.poor.mrg", "sys.good.mrg")]
+    with pytest.raises(SystemExit):
+        main(["compare", *paths, "--cutoff", "1", "--rounds", "20", "--format", "latex"])
+    assert "No sentence is as short as 1 word." in capsys.readouterr().out
+
+
+def test_structure_and_lengths_are_in_latex(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The tables that were asked for stand below the table of the paper; a length that is asked for twice has one row."""
+    paths = [str(files / name) for name in ("gold.mrg", "sys.poor.mrg", "sys.good.mrg")]
+    with pytest.raises(SystemExit):
+        main(
+            [
+                "compare",
+                *paths,
+                *["--structure", "NP", "--by-length", "--cutoff", "10", "--rates", "f1", "--rounds", "20", "--format", "latex"],
+            ]
+        )
+    printed = capsys.readouterr().out
+    assert printed.index("F1 ($\\leq$ 10)") < printed.index("By sentence length") < printed.index("By structure")
+    assert printed.count("1-10 words & ") == 1
+
+
+def test_all_tables_have_the_pairs_in_the_order_given(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of three systems, too; and no column of rates has the name of another system."""
+    (files / "third.mrg").write_text("".join(f"{tree}\n" for tree in careless(own_treebank(40), 3, 0.2)), "utf-8")
+    systems = [f"{name}={files / file}" for name, file in (("B", "sys.good.mrg"), ("A", "sys.poor.mrg"), ("C", "third.mrg"))]
+    asked = ["--structure=NP", "--power", "--equivalence=1", "--table=all", "--format=markdown", "--rounds=20", "-q"]
+    with pytest.raises(SystemExit):
+        main(["compare", str(files / "gold.mrg"), *systems, *asked])
+    tables = [table for table in capsys.readouterr().out.split("\n\n") if "| first | second |" in table]
+    assert len(tables) > 6
+    for table in tables:
+        heads, _, *rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
+        place = heads.index("first")
+        assert list(dict.fromkeys(tuple(row[place : place + 2]) for row in rows)) == [("B", "A"), ("B", "C"), ("A", "C")]
+        assert not {"A", "B"} & set(heads)
+
+
+def test_a_label_that_gold_does_not_have(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(files / name) for name in ("gold.mrg", "sys.poor.mrg", "sys.good.mrg")]
+    with pytest.raises(SystemExit):
+        main(["compare", *paths, "--structure=NP,PPP", "--rates=f1", "--rounds=20"])
+    printed = capsys.readouterr()
+    assert "warning: PPP: no gold bracket has this label" in printed.out
+    assert "warning: NP: no gold" not in printed.out
+    assert "PPP" not in printed.out.partition("Tests on brackets")[2]
+    assert "treegauge: --rates does not apply to --structure" in printed.err
+
+
+def test_the_suffix_of_the_output_names_the_format(files: Path) -> None:
+    """What is written into x.tex is LaTeX, unless another format is asked for; no picture is written for its suffix."""
+    systems = ("gold.mrg", "sys.poor.mrg", "sys.good.mrg")
+    score, report = (["score", *systems[:2]], ["report", *systems, "--rounds", "20"])
+    for words, output, start in (
+        (["compare", *systems, "--rounds", "20"], "x.tex", "% needs"),
+        (["compare", *systems, "--rounds", "20"], "x.json", "{"),
+        (["compare", *systems, "--rounds", "20", "--format", "csv"], "x.tex", "kind,group"),
+        (["compare", *systems, "--rounds", "20"], "x.txt", "good is better"),
+        (score, "x.md", "| system |"),
+        (score, "x.CSV", "system,metric"),
+        (score, "scores", "parseval"),
+        (report, "x.tex", "% needs"),
+        (report, "x.htm", "<!DOCTYPE html>"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "treegauge", *words, "-o", output], cwd=files, capture_output=True, check=False
+        )
+        assert (done.returncode, (files / output).read_text("utf-8")[: len(start)]) == (0, start)
+    assert run_all(*score, "-o", "x.json.gz", cwd=files).returncode == 0
+    assert json.loads(gzip.decompress((files / "x.json.gz").read_bytes()))["metric"] == "parseval"
+    for words in (score, report):
+        done = run_all(*words, "-o", "x.pdf", cwd=files)
+        assert (done.returncode, (files / "x.pdf").exists()) == (2, False)
+        assert "-o x.pdf: there is no format for the suffix .pdf; there are: " in done.stderr
+
+
+def run_all(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "treegauge", *words], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_trees_that_are_compared_twice_get_a_warning(files: Path) -> None:
+    """A run that was copied makes the number of runs larger than it is, and a p smaller."""
+    paths = [str(files / name) for name in ("sys.poor.mrg", "sys.good.mrg", "gold.mrg")]
+    poor, good, gold = paths
+    (files / "copy.mrg").write_bytes(Path(poor).read_bytes())
+    runs = treegauge.compare(gold, {"A": [poor, good, files / "copy.mrg"], "B": good}, rounds=20, metric=["parseval", "goodman"])
+    copied = [warning for warning in runs.warnings if "its trees are" in warning]
+    assert copied == ["A (copy): its trees are those of A (sys.poor)", "B: its trees are those of A (sys.good)"]
+    done = run("gold.mrg", "A=sys.poor.mrg", "B=sys.poor.mrg", "C=gold.mrg", "--rounds", "20", cwd=files)
+    assert "warning: B: its trees are those of A\n" in done.stdout
+    assert "warning: C: its trees are the gold trees\n" in done.stdout
+    with pytest.raises(treegauge.MismatchError, match="B: its trees are those of A"):
+        treegauge.compare(gold, {"A": poor, "B": poor}, rounds=20, strict=True)
+    assert not any("its trees" in text for text in treegauge.compare(gold, {"A": poor, "B": good}, rounds=20).warnings)
+
+
+def test_pictures_of_several_runs_are_refused_and_a_name_is_no_part_of_a_file(files: Path) -> None:
+    for command in ("diff", "report", "check"):
+        done = run_all(command, "gold.mrg", "A=runs:sys.*.mrg", cwd=files)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "A=runs:sys.*.mrg: the trees of one run are shown; give one file per system" in done.stderr
+    named, plain = (run_all("diff", "gold.mrg", given, cwd=files) for given in ("A=sys.poor.mrg", "sys.poor.mrg"))
+    assert (named.returncode, named.stdout) == (0, plain.stdout)

@@ -18,7 +18,9 @@ from treegauge.data import treebank_path
 from treegauge.errors import UsageError
 from treegauge.presets import load_preset
 from treegauge.scoring.baselines import baseline_for
+from treegauge.scoring.paper_table import result_rows, score_caption, systems_table
 from treegauge.scoring.result import Sentences
+from treegauge.tables import render
 
 GOLD = treegauge.read(treebank_path("travel"))
 TEST = baseline_for("right-branching", GOLD, load_preset("default"))
@@ -79,7 +81,7 @@ def test_they_survive_json_and_files(tmp_path: Path) -> None:
 def test_what_has_none_says_so() -> None:
     one = with_confidence(treegauge.score("(S (A a) (B b))", "(S (A a) (B b))"), rounds=20)
     assert all(math.isnan(low) for low, _ in one.total.intervals.values())
-    assert "–" in str(one)
+    assert "recall                100.00 [-, -]" in str(one)
     assert "nan" not in str(one)
     with pytest.raises(UsageError, match="no rows"):
         with_confidence(Result.from_json(treegauge.score(GOLD, TEST).to_json()))
@@ -108,3 +110,30 @@ def test_the_command_shows_them_in_every_format(tmp_path: Path) -> None:
     refused = score("--confidence", "--stream")
     assert (refused.returncode, "--confidence" in refused.stderr) == (2, True)
     assert score("--confidence", "95").returncode == 2
+
+
+def test_the_interval_beside_a_mean_over_runs_is_that_of_the_mean() -> None:
+    """It is that of a comparison, which counts the variation between runs; where runs left out other sentences, there is none."""
+    runs = [GOLD.take([*range(n)]) + TEST.take([*range(n, len(GOLD))]) for n in (10, 20, 40)]
+    compared = treegauge.compare(GOLD, {"a": runs, "b": TEST}, rounds=20).overall.rates["a"]
+    scores = with_confidence(treegauge.score(GOLD, {"a": runs, "b": TEST}, cutoff=12), rounds=20)
+    found = scores[0].total.intervals_of_mean
+    assert found["f1"] == pytest.approx(compared["parseval", "f1"].interval[:2])
+    middle = sum(run.f1 for run in scores if run.system == "a") / 3
+    assert sum(found["f1"]) / 2 == pytest.approx(middle)
+    low, high = (100 * end for end in found["f1"])
+    shown = f"[{low:.2f}, {high:.2f}]"
+    table = str(scores)
+    assert f"{100 * middle:.2f} ± " in table
+    assert shown in table
+    assert "intervals of means count the variation between runs, too (Student's t)" in table
+    paper = systems_table(result_rows(scores, [("parseval", "f1")]), [("parseval", "f1")], score_caption(scores), ())
+    assert f" {shown}" in render(paper, "latex")
+    assert "In brackets: 95\\% intervals." in render(paper, "latex")
+    assert scores[0].short.intervals_of_mean["f1"] != found["f1"]
+    whole = with_confidence(treegauge.score(GOLD, {"a": runs}, cutoff=400), rounds=20)[0]
+    assert whole.short.intervals_of_mean == whole.total.intervals_of_mean
+    other = [runs[0], runs[1].take([*range(5, len(GOLD))])]
+    left_out = with_confidence(treegauge.score(GOLD, {"a": other}, on_mismatch="skip", pair="text"), rounds=20)
+    assert not left_out[0].total.intervals_of_mean
+    assert "[" not in str(left_out).partition("Intervals: ")[0]

@@ -10,6 +10,7 @@ import sys
 import pytest
 from hypothesis import given
 
+from treegauge.errors import UsageError
 from treegauge.testing.strategies import trees
 from treegauge.trees import Child, Production, Span, Tree
 from treegauge.trees.tree import from_flat, rebuild, to_flat
@@ -258,3 +259,26 @@ class TestRepr:
     def test_also_of_one_that_text_cannot_hold(self, tree: Tree) -> None:
         assert repr(tree).startswith("Tree(")
         assert eval(repr(tree), {"Tree": Tree}) == tree
+
+
+def test_trees_of_spans() -> None:
+    """The labels of a span stand below each other in the order given; a span that is given twice counts once."""
+    assert str(Tree.from_spans(list("abcd"), [(1, 4), (2, 4), (1, 4)], "abcd")) == "(X (a a) (X (b b) (X (c c) (d d))))"
+    assert str(Tree.from_spans(list("abc"), [], "abc", "S")) == "(S (a a) (b b) (c c))"
+    assert str(Tree.from_spans(["a", "b"], [(0, 1, "N"), (0, 2, "S"), (0, 2, "VP")])) == "(S (VP (N a) b))"
+
+
+@pytest.mark.parametrize("spans", [[(0, 2), (1, 3)], [(0, 4)], [(2, 4)], [(3, 4)], [(1, 1)], [(2, 1)], [(-1, 2)]])
+def test_spans_that_make_no_tree_are_refused(spans: list[tuple[int, int]]) -> None:
+    with pytest.raises(UsageError, match="crosses another, or is not within 3 words"):
+        Tree.from_spans(list("abc"), spans)
+
+
+@given(ANY)
+def test_the_spans_of_a_tree_make_it_again(tree: Tree) -> None:
+    if tree.width and all(len(node.words) for node in tree.nodes()):
+        labels: dict[tuple[int, int], list[str]] = {}
+        for node, start, end in tree.nodes_with_spans():
+            labels.setdefault((start, end), []).append(node.label)
+        made = Tree.from_spans(tree.words, [(*span, "::".join(names)) for span, names in labels.items()])
+        assert made == tree

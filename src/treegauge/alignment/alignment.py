@@ -418,7 +418,8 @@ class _Aligner:
         if not what:
             ours, theirs = self._first_difference(sentence, partner) or (0, 0)
             what = f"the words differ ({_word_at(gold, ours)} in gold, {_word_at(test, theirs)} at {self.test.place(partner)})"
-            cause = cause_of_difference(gold, test) if self.match_words == "exact" else ""
+            kept = self._kept_words(self.gold, sentence), self._kept_words(self.test, partner)
+            cause = cause_of_difference(gold, test) or cause_of_difference(*kept) if self.match_words == "exact" else ""
         place = self.gold.place(sentence)
         if sentence not in self.shared:
             too_long = self.edit and len(gold) * len(test) > LARGEST_TABLE

@@ -185,7 +185,7 @@ def trace_as_word(gold: Sequence[str], test: Sequence[str], tags: Sequence[str])
     return f"the parse has {test[traces[0]]!r} {shown}, which is written as a trace, and gold has no such word"
 
 
-REMARKS = ("all-words", "all-tags", "labels", "root", "exchanged")
+REMARKS = ("all-empty", "all-words", "all-tags", "labels", "root", "exchanged")
 """The kinds of note on all parses together."""
 
 _DIFFERS = ("text-differs", "edited")
@@ -250,6 +250,8 @@ def _root_counts(trees: Columns | Treebank, node_offset: Int64) -> Iterator[tupl
 def remarks_on_parses(notes: Sequence[Note], n_gold: int, gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
     """The remarks on a system's parses, given the notes on them, the number of gold sentences, and the labels of both sides."""
     labels = _on_labels(gold, test, preset)
+    if sum(note.kind == "no-parse" for note in notes) == n_gold > 1:
+        return [Note(-1, "all-empty", "", f"all {n_gold:,} parses are empty")]
     return [
         *_on_words(notes, n_gold, are_few=2 * test.words < gold.words),
         *_on_tags(gold, test, preset),

@@ -51,7 +51,7 @@ def plain_word(word: str) -> str:
 _BRACKET = r"(?i)-[lr][rsc]b-"
 _UNKNOWN = r"(?i)[<\[(*_@$-]*(unk|unknown|oov)[>\])*_@$-]*|unk-[\w-]+"
 _ESCAPED = r"\\(?=[^\w\s])"
-_INVISIBLE = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe0e\ufe0f]"
+INVISIBLE = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe0e\ufe0f]"
 _QUOTES = "[\"'`´ʼ“”„‟‘’‚‛«»‹›「」『』《》〈〉＂＇]+"
 _DASHES = "[-‐‑‒–—―−]+"
 
@@ -76,7 +76,7 @@ def loose_word(word: str) -> str:
     import html
 
     plain = plain_word(_with_brackets(re.sub(_ESCAPED, "", html.unescape(word))))
-    bare = re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", re.sub(_QUOTES, "'", plain)))
+    bare = re.sub(INVISIBLE, "", unicodedata.normalize("NFKC", re.sub(_QUOTES, "'", plain)))
     return unicodedata.normalize("NFC", re.sub(_DASHES, "-", re.sub(_QUOTES, "'", bare)).casefold()) or word
 
 

@@ -192,17 +192,16 @@ def _interrupted(error: BaseException | None) -> int:
 class _Signal(KeyboardInterrupt):
     """A signal, after which a command ends as after Ctrl-C.
 
-    Finalisers, and some compiled modules while they are imported, drop any exception. One that nobody has any more, though the
-    command goes on, calls ``again``, unless its ``args`` say that it was dealt with.
+    Finalisers, and some compiled modules while they are imported, drop any exception. ``gone`` is called when nobody has this one
+    any more, with whether it was dealt with, which its ``args`` say.
     """
 
-    def __init__(self, number: int, again: Callable[[int], None]) -> None:
-        self.number, self.again = number, again
+    def __init__(self, number: int, gone: Callable[[int, bool], None]) -> None:
+        self.number, self.gone = number, gone
         super().__init__()
 
     def __del__(self) -> None:
-        if not self.args:
-            self.again(self.number)
+        self.gone(self.number, bool(self.args))
 
 
 @contextmanager
@@ -214,11 +213,12 @@ def _ending_by_signals() -> Generator[None]:
         if number in raised and number != signal.SIGINT:
             return  # a second one would stop what is done at the end
         raised.add(number)
-        raise _Signal(number, again)
+        raise _Signal(number, gone)
 
-    def again(number: int) -> None:
+    def gone(number: int, dealt_with: bool) -> None:
         if runs:
             raised.discard(number)
+        if runs and not dealt_with:
             # pthread_kill ends a system call, too.
             kills = hasattr(signal, "pthread_kill")
             send = partial(signal.pthread_kill, threading.main_thread().ident or 0) if kills else _thread.interrupt_main
@@ -236,7 +236,7 @@ def _ending_by_signals() -> Generator[None]:
         yield
     except Exception as error:
         if raised:  # an error that came of it, as when a module could not be imported
-            raise _Signal(min(raised), again) from error
+            raise _Signal(min(raised), gone) from error
         raise
     finally:
         runs = False

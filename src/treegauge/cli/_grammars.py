@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from treegauge.cli._options import progress
+from treegauge.cli._options import Function, device_option, progress, treebank_option
 from treegauge.errors import InputError, UsageError
 from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.pcfg import PCFG
@@ -49,10 +49,10 @@ def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
     if not size and files and files[0] != "-":
         size = 1
     if len(files) > size + 1:
-        further = next((name for name in files[size:] if is_model(name)), files[size])
+        other = next(name for name in files if not is_model(name))
         raise UsageError(
             f"{number_of(len(files) - size, 'file')} after the models, where one text is read: {', '.join(files[size:])}\n"
-            f"  Models come first, and only those that treegauge has written can be mixed: is {further} one?\n"
+            f"  Models come first, and only those that treegauge has written can be mixed: is {other} one?\n"
             f"  Several texts are joined: cat {' '.join(files[size:])} | {command} {' '.join(files[:size])} -"
         )
     return files[:size] or (OWN,), files[size] if len(files) > size else "-"
@@ -61,6 +61,13 @@ def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
 raw_option = click.option(
     "--raw", is_flag=True, help="The same as --input raw: split text into sentences and words, as in the Penn Treebank."
 )
+
+
+def model_options(command: Function) -> Function:
+    """Add ``--treebank``, ``--start``, ``--renormalise`` and ``--device``: how models, and trees with sentences, are read."""
+    start = click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
+    renormalise = click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
+    return treebank_option(start(renormalise(device_option("Networks: where to compute posteriors")(command))))
 
 
 def input_sentences(file: str, kind: InputKind, options: ReadOptions, parser: SentenceParser) -> Iterator[Sentence]:
@@ -88,7 +95,7 @@ def load_models(
     from treegauge.models.mixtures import mix_models
 
     made = mix_models(models, None if shares is None else shares_of(shares))
-    if shares is None:
+    if shares is None and not click.get_current_context().params.get("quiet", False):
         click.echo(
             f"mixture of {len(models)} models with equal shares, lam {LAM:g} (treegauge mix --tune chooses better ones)", err=True
         )

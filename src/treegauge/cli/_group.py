@@ -80,23 +80,26 @@ def protect_inputs(*further: str | os.PathLike[str]) -> None:
     """Raise an error if an output of the running command, or a ``further`` file that it writes, is one of its inputs."""
     ctx = click.get_current_context()
     outputs = [(given, path) for given in ctx.command.params if isinstance(given.type, OutputFile) for path in _paths(ctx, given)]
-    outputs += [(None, os.fspath(path)) for path in further]
-    if not any(os.path.exists(path) for _, path in outputs):
-        return
-    from treegauge.io.writing import protect_inputs
-
-    inputs = [(given, path) for given in ctx.command.params if _is_read(given) for path in _paths(ctx, given)]
-    for output, path in outputs:
-        protect_inputs(path, *(name for given, read in inputs if given is not output for name in _names(read)))
+    for output, path in [*outputs, *((None, os.fspath(path)) for path in further)]:
+        if path != "-" and os.path.exists(path) and any(_is_same_file(path, name) for name in input_files(but=output)):
+            raise UsageError(f"{path} is an input of this command and would be overwritten: name another output file")
 
 
-def input_files() -> list[str]:
-    """The names of all files that the running command reads."""
+def _is_same_file(one: str, other: str) -> bool:
+    """Whether two names, or links, are those of one file, even if it has a third name, too."""
+    with suppress(OSError, ValueError):
+        return os.path.samefile(one, other)
+    return False
+
+
+def input_files(but: click.Parameter | None = None) -> list[str]:
+    """The names of all files that the running command reads, with the folders they are in, except those of one parameter."""
     from treegauge.io.sources import find_sources
 
     ctx, found = click.get_current_context(), list[str]()
-    given = [path for parameter in ctx.command.params if _is_read(parameter) for path in _paths(ctx, parameter)]
-    for name in filter(None, (name for path in given for name in _names(path))):
+    read = [given for given in ctx.command.params if given is not but and _is_read(given)]
+    for name in filter(None, (name for given in read for path in _paths(ctx, given) for name in _names(path))):
+        found.append(name)
         with suppress(TreegaugeError):
             found += [source.name for source in find_sources(name)]
     return found
@@ -348,16 +351,13 @@ def unknown_command(word: str, known: Iterable[str], args: Sequence[str] = ()) -
     """The error for a word that is no command: it says what to type instead, as far as that is known; of files, their score."""
     from treegauge.cli._words import command_meant
 
-    is_score = len(args) > 1 and os.path.isfile(word)
-    meant = f"treegauge score {shlex.join(args)}" if is_score else command_meant(word)
+    meant = f"treegauge score {shlex.join(args)}" if len(args) > 1 and os.path.isfile(word) else command_meant(word)
     return UnknownName("command", word, known, hint=f"type: {meant}" if meant else "")
 
 
 def _known_name(word: str) -> str:
     """The name of the command that a word means, in British or American spelling; empty if there is none."""
-    if word in COMMANDS:
-        return word
-    return british(word) if british(word) in COMMANDS else ""
+    return next((each for each in (word, british(word)) if each in COMMANDS), "")
 
 
 @click.group(

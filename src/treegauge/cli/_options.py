@@ -22,12 +22,12 @@ import click
 
 from treegauge.alignment.words import MATCH_WORDS
 from treegauge.cli._group import INPUT, NO_SHARDS, OUTPUT, as_typed, input_files, protect_inputs, run_files
-from treegauge.engines import Engine, open_engine
+from treegauge.engines import Engine, open_engine, usable_processors
 from treegauge.errors import FileNote, InputError, MismatchError, UsageError
 from treegauge.io.formats import READABLE
-from treegauge.io.sources import AUTO, ON_ERROR, ReadOptions
+from treegauge.io.sources import AUTO, ON_ERROR, ReadOptions, Source
 from treegauge.presets.treebanks import TREEBANKS
-from treegauge.tables import whole_number
+from treegauge.tables import render, whole_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,7 +96,7 @@ def broken_trees_options(*, drop: bool) -> Decorator:
             if rejects is not None:
                 write_bytes(broken.rejected, rejects)
             for line in broken.lines() if listed else ():
-                click.echo(line, err=True)
+                click.echo(as_typed(line), err=True)
             if broken.problems:
                 raise MismatchError(broken.summary)
             return result
@@ -143,7 +143,7 @@ def on_mismatch_option(*policies: str, for_all: bool = False) -> Decorator:
 match_words_option = click.option(
     "--match-words", type=click.Choice(MATCH_WORDS), default=MATCH_WORDS[0], show_default=True, metavar="HOW",
     help="Which words count as the same: exact (except for escapes and quotes), case (ignore capitals), loose (ignore also "
-    "Unicode normal form, spacing, all quotes and escapes; <unk> is any word), or length (all: compare lengths only).",
+    "Unicode normal form, spacing, all quotes and escapes; <unk> is any word), or length (any word; only lengths are compared).",
 )  # fmt: skip
 """Adds ``--match-words``; the command gets ``match_words: str``."""
 
@@ -166,7 +166,7 @@ def cutoff_option(text: str) -> Decorator:
 
     def only(context: click.Context, parameter: click.Parameter, values: tuple[int, ...]) -> int | None:
         if len(values) > 1:
-            raise UsageError("--cutoff is given twice: run the command once for each length, or break down with --by-length")
+            raise UsageError("--cutoff is given twice: run the command once for each length; --by-length has all lengths by tens")
         return values[0] if values else None
 
     return click.option("--cutoff", type=click.IntRange(0), multiple=True, callback=only, metavar="N", help=text)
@@ -185,12 +185,26 @@ hold_out_option = click.option(
 TABLES = ("table", "json", "csv", "markdown", "latex")
 RATE_TABLES = (*TABLES, "html")
 """The formats of a command that prints tables, the second with tables of rates."""
+_WRITTEN = ("json", "jsonl", "csv", "html", "svg", "png", "pdf", "jpg", "jpeg", "gif", "bmp", "tiff", "webp", "eps", "ps")
+_BY_SUFFIX = {f".{form}": form for form in _WRITTEN} | {".md": "markdown", ".tex": "latex", ".htm": "html"}
 
 
-def format_option(formats: Iterable[str] = TABLES, text: str = "Output format.") -> Decorator:
-    """Add ``--format``, the first of these formats being the default; the command gets ``form: str``."""
+def format_option(
+    formats: Iterable[str] = TABLES, text: str = "Output format.", *, by_suffix: bool = False, metavar: str | None = None
+) -> Decorator:
+    """Add ``--format``; the command gets ``form: str``: by default the first, or ``by_suffix`` of ``-o`` the one of that suffix."""
     known = list(formats)
-    return click.option("--format", "form", type=click.Choice(known), default=known[0], show_default=True, help=text)
+
+    def form(context: click.Context, _: click.Parameter, value: str | None) -> str:
+        output = context.params.get("output") if by_suffix else None
+        suffix = Source(output or "-").suffix
+        found = value or _BY_SUFFIX.get(suffix, known[0])
+        if found not in known:
+            raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; there are: {', '.join(known)}")
+        return found
+
+    shown = f"{text}  [default: {'by the suffix of -o, or ' * by_suffix}{known[0]}]"
+    return click.option("--format", "form", type=click.Choice(known), default=None, callback=form, metavar=metavar, help=shown)
 
 
 def preset_option(text: str = "Which brackets and words count.", default: str | None = None) -> Decorator:
@@ -219,9 +233,9 @@ def comparing_options(command: Function) -> Function:
 
 def resampling_options(command: Function) -> Function:
     """Add ``--rounds``, ``--seed`` and ``--level``, of tests and confidence intervals."""
-    rounds = click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
+    rounds = click.option("--rounds", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
                           help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
-    seed = click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random numbers.")
+    seed = click.option("--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
     level = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
                          help="Level of the confidence intervals.")  # fmt: skip
     return rounds(seed(level(command)))
@@ -246,13 +260,12 @@ def rows_are_systems(chosen: Mapping[str, Any]) -> bool:
     """Whether the table has one row per system: if that is asked for, or by default in formats for papers."""
     found = (chosen["rows"] or ("systems" if chosen["form"] in ("latex", "markdown", "html") else "rates")) == "systems"
     if chosen["published"] and not found:
-        raise UsageError("--published adds a row to a table with a row a system: --rows systems, or --format latex")
+        raise UsageError("--published adds a row to a table with one row per system: give --rows systems or --format latex")
     return found
 
 
 def render_rates(table: Table, chosen: Mapping[str, Any]) -> str:
     """A table in the chosen format, with percentages or fractions, and a number of digits."""
-    from treegauge.tables import render
 
     shown = table if chosen["percent"] else replace(table, percent=())
     digits = (2 if chosen["percent"] else 4) if chosen["digits"] is None else chosen["digits"]
@@ -271,7 +284,7 @@ def list_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
 def report_problems(notes: Mapping[str, Sequence[Note]]) -> None:
     """List the notes on each system's sentences; exit code 4 if trees cannot be read, or sentences are missing or too many."""
     if lines := list_notes(notes):
-        raise MismatchError("\n".join(lines))
+        raise MismatchError("\ntreegauge: ".join(lines))
 
 
 def write_figures(figures: Sequence[Figure], folder: Path, *forms: str) -> None:
@@ -319,11 +332,7 @@ def device_option(what: str) -> Decorator:
 
 def number_of_jobs(jobs: int, engine: Engine) -> int:
     """The number of jobs: the one given or, for auto, one per processor, but one in all if an engine distributes the work."""
-    if jobs:
-        return jobs
-    from treegauge.engines import usable_processors
-
-    return usable_processors() if engine.in_process else 1
+    return jobs or (usable_processors() if engine.in_process else 1)
 
 
 stream_option = click.option("--stream", is_flag=True, help="Read the files block by block, in constant memory.")
@@ -425,18 +434,11 @@ def progress(title: str, total: int | None, unit: str = "sentences") -> Generato
 
 def _progress_bar(unit: str) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,  # trees that are written meanwhile belong on standard output
-    )
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), unit, TimeRemainingColumn())
+    # Trees that are written meanwhile belong on standard output.
+    return Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
 
 
 @contextmanager
@@ -485,6 +487,13 @@ def named_runs(arguments: Sequence[str]) -> dict[str, str | list[str]]:
         if files and not any(os.path.exists(file) or glob.glob(file) for file in files):
             raise InputError("no such file", path=files[0], advice=f"With commas, {path} stands for the runs of one system.")
     return systems
+
+
+def named_single_runs(arguments: Sequence[str]) -> dict[str, str]:
+    """The systems by name, as :func:`named_systems` has them; several runs are an error: the trees of one are shown."""
+    if several := [given for given in arguments if run_files(given.partition("=")[2] or given)]:
+        raise UsageError(f"{several[0]}: the trees of one run are shown; give one file per system, or use treegauge compare")
+    return named_systems(arguments)
 
 
 def runs_meant(systems: Mapping[str, str | list[str]]) -> str:

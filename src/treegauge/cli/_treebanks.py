@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import click
 
 from treegauge.cli._options import progress, remark
 from treegauge.errors import InputError, UsageError
@@ -76,6 +79,9 @@ def sources_with_progress(paths: Sequence[str], title: str) -> Generator[list[So
     """The sources of some paths; a progress bar shows how much of them has been read."""
     if not paths:
         raise UsageError("no files given; write - for standard input")
+    is_shown = click.get_current_context().params.get("output") == "-"
+    if len(paths) > 1 and is_shown and re.fullmatch(r"[^*?[]+\.\w+", last := paths[-1]) and not os.path.exists(last):
+        raise InputError("no such file", path=last, advice=f"Is it the output? Write -o {last}")
     sources = [source for path in paths for source in find_sources(path)]
     with progress(title, _megabytes(sources), unit="MB") as advance:
         waiting = 0

@@ -3,59 +3,27 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from typing import Literal
 
-_MEANT = {
-    "score GOLD TEST": "evaluate evaluation eval f1 f-score fscore fmeasure parseval accuracy metric rate bracketing",
-    "score --list": "metrics list",
-    "score --show-preset default": "presets preset",
-    "compare GOLD A B": "significance significant test ttest t-test pvalue p-value bootstrap permutation randomisation wilcoxon",
-    "compare GOLD A B --figure FILE.svg, or draw trees: treegauge draw FILE": "plot figure graph chart",
-    "report GOLD A B -o FILE.html": "html page summary",
-    "diff GOLD TEST": "diffs difference differences errors mistakes analyse",
-    "draw FILE": "show view tree trees print pretty display viz visualise render picture svg",
-    "validate FILE": "lint",
-    "validate FILE --statistics": "stats stat statistics count counts info describe",
-    "normalise FILE --steps traces,functions": "clean preprocess strip transform binarise",
-    "normalise FILE --steps labels:OLD=NEW": "relabel rename",
-    "convert FILE -o LINES.mrg, then cut that file by lines with head, tail or split": "split",
-    "convert A.mrg B.mrg -o ALL.mrg": "concatenate concat join",
-    "convert FILE --on-error repair -o MENDED": "repair fix mend",
-    "parse MODEL --raw FILE": "tokenise tokeniser tokens segment sentences",
-    "parse MODEL FILE": "predict infer run tag",
-    "train TREES -o MODEL": "fit neural network",
-    "induce TREES -o MODEL": "grammar pcfg rules",
-    "consensus TREES TREES": "vote ensemble combine",
-    "check GOLD TEST": "annotate annotation judge serve web",
-    "cite METRIC": "bibtex reference references citation",
-    "demo": "tour tutorial quickstart start",
-    "examples": "example data sample samples",
-    "--version": "version",
-}
-"""The commands to type, and the words for them."""
-_COMMANDS = {word: line for line, words in _MEANT.items() for word in words.split()}
-_FLAGS = {
-    "--format": "-f --fmt --output-format --out-format --style",
-    "--output": "--out --outfile --output-file --save-to",
-    "--figure": "--plot --fig --graph",
-    "--metric": "--metrics",
-    "--rates": "--rate --measure --measures",
-    "--preset": "--param --params --prm --config",
-    "--confidence": "--ci --interval --intervals --bootstrap",
-    "--expected-f1": "--confidence",
-    "--rounds": "--iterations --permutations --resamples --n-samples",
-    "--jobs": "-j --threads --workers --processes --n-jobs",
-    "--on-error": "--ignore-errors --skip-errors --repair",
-    "--fail-under": "--fail-below --min --minimum --threshold --at-least",
-    "--fail-over": "--fail-above --max --maximum --at-most",
-    "--sentence": "--sentences --index --tree-number",
-}
 _IN_PYTHON = {"sample": "sample(5)", "inside": "chart_table()", "outside": "chart_table()", "chart": "chart_table()"}
 """Methods of a grammar's forest that no option has, by the words for them."""
-_OPTIONS = {word: flag for flag, words in _FLAGS.items() for word in words.split()}
 _FILES = frozenset({"--gold", "--test", "--pred", "--predicted", "--file", "--files", "--input", "-i", "--model", "--trees"})
-_FORMATS = {"tex": "latex", "md": "markdown", "txt": "table", "text": "table", "bracket": "bracketed", "brackets": "bracketed"}
 _PICTURES = frozenset({"svg", "png", "pdf"})
+
+
+@cache
+def words_for(kind: Literal["commands", "options", "formats"]) -> dict[str, str]:
+    """The words that people type, by what treegauge calls it: a table of ``words.toml``."""
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))[kind]
+
+
+def _meant(kind: Literal["commands", "options", "formats"], word: str) -> str | None:
+    """The name that treegauge has for a word."""
+    return next((name for name, words in words_for(kind).items() if word in words.split()), None)
 
 
 def command_meant(word: str) -> str:
@@ -64,7 +32,7 @@ def command_meant(word: str) -> str:
     >>> command_meant("evaluate"), command_meant("Tokenize"), command_meant("xyz")
     ('treegauge score GOLD TEST', 'treegauge parse MODEL --raw FILE', '')
     """
-    line = _COMMANDS.get(word.lower().replace("_", "-").replace("ize", "ise"), "")
+    line = _meant("commands", word.lower().replace("_", "-").replace("ize", "ise"))
     return f"treegauge {line}" if line else ""
 
 
@@ -75,7 +43,7 @@ def value_meant(message: str, choices: Collection[str]) -> str:
     (" Did you mean 'latex'?", '')
     """
     given = message.split("'")[1].lower() if message.startswith("'") else ""
-    meant = [_FORMATS.get(given, ""), *difflib.get_close_matches(given, choices, n=1)]
+    meant = [_meant("formats", given), *difflib.get_close_matches(given, choices, n=1)]
     return next((f" Did you mean {each!r}?" for each in meant if each in choices), "")
 
 
@@ -88,14 +56,18 @@ def option_meant(flag: str, known: Collection[str], formats: Collection[str]) ->
     ('--expected-f1', '--tune')
     >>> option_meant("--plot", ["--figure"], []), option_meant("--gold", [], []), option_meant("--fast", [], ["table"])
     ('--figure', 'the file without an option', '')
+    >>> option_meant("--on-error", ["--statistics"], [])
+    'treegauge convert FILE --on-error repair -o MENDED'
     """
     name = flag.lstrip("-").lower()
-    name = _FORMATS.get(name, name)
+    name = _meant("formats", name) or name
     if name in formats:
         return f"-o FILE.{name}" if name in _PICTURES else f"--format {name}"
     if flag in _FILES:
         return "--tune" if flag == "--trees" and {"--tune", "--shares"} <= set(known) else "the file without an option"
     if name in _IN_PYTHON and "--renormalise" in known:
         return f"Python, treegauge.Forest(grammar, words).{_IN_PYTHON[name]}"
-    meant = _OPTIONS.get(flag, "")
-    return meant if meant in known else ""
+    meant = _meant("options", flag) or flag
+    if meant.startswith("--on-error") and "--statistics" in known:
+        return command_meant("repair")
+    return meant if meant.partition(" ")[0] in known else ""

@@ -15,19 +15,18 @@ from treegauge.cli._options import (
     counting_options,
     format_option,
     list_notes,
-    named_systems,
+    named_single_runs,
     preset_option,
     reading_both_options,
 )
-from treegauge.errors import MismatchError, UsageError, check_name
-from treegauge.io.sources import ReadOptions
-from treegauge.tables import comma_separated
+from treegauge.errors import CheckFailed, MismatchError, UsageError, check_name
+from treegauge.io.sources import ReadOptions, Source
+from treegauge.tables import comma_separated, number_of, render_all
 
 if TYPE_CHECKING:
     from treegauge.humancheck.judgements import JudgementLog, Person
     from treegauge.humancheck.questions import Check
     from treegauge.humancheck.store import Store
-    from treegauge.tables import Table
 
 _TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "patch", "revoke")
 
@@ -56,7 +55,7 @@ _TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "pat
 @click.option("--structure", default="", metavar="LABEL,...", help="Only brackets with these labels, as in PP,NP.")
 @click.option("--exact", is_flag=True, help="Ask about exact matches too, to find errors in the treebank.")
 @click.option("--blind", is_flag=True, help="Show two unnamed trees in random order, and the reason only after the answer.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random order.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random order.")
 @counting_options(preset_option(default="default"))
 @click.option("--keep", default="", metavar="STEP,...",
               help="Preprocessing steps to omit: punctuation, empty, double, one-word.")  # fmt: skip
@@ -143,7 +142,7 @@ def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict
     from treegauge.metrics.hogenhout import Hogenhout
     from treegauge.presets import load_preset
 
-    banks = gold_and_tests(gold, named_systems(tests), options)
+    banks = gold_and_tests(gold, named_single_runs(tests), options)
     metric = Hogenhout(
         structure=comma_separated(settings["structure"]), keep=comma_separated(settings["keep"]), with_emr=settings["with_emr"]
     )
@@ -176,7 +175,6 @@ def _open_log(store: Store, annotators: Sequence[str]) -> JudgementLog:
 def _serve(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.session import Session, people_named
     from treegauge.humancheck.web.server import Address, open_in_browser, serve
-    from treegauge.tables import number_of
 
     people = people_named(settings["annotators"] or ("annotator",))
     guidelines = _guidelines(settings["guidelines"])
@@ -207,7 +205,6 @@ def _serve(check: Check, store: Store, settings: dict[str, Any]) -> None:
 
 
 def _number_of_questions(check: Check) -> str:
-    from treegauge.tables import number_of
 
     brackets = number_of(len(check.order), "bracket")
     if check.plan.sample:
@@ -218,7 +215,6 @@ def _number_of_questions(check: Check) -> str:
 
 
 def _guidelines(path: str | None) -> str:
-    from treegauge.io.sources import Source
 
     if path is None:
         return ""
@@ -240,13 +236,15 @@ def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
         document["reasons"] = tags.to_records()
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
         return
-    _print([*results.tables(), *([tags] if tags.rows else [])], settings["form"])
+    click.echo(render_all([*results.tables(), *([tags] if tags.rows else [])], settings["form"]))
 
 
 def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.results import find_agreement
 
-    _print([find_agreement(check, _open_log(store, settings["annotators"]), settings["annotators"])], settings["form"])
+    click.echo(
+        render_all([find_agreement(check, _open_log(store, settings["annotators"]), settings["annotators"])], settings["form"])
+    )
 
 
 def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> None:
@@ -254,7 +252,6 @@ def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> 
     from treegauge.humancheck.corrected_text import corrected_files, patch_of
     from treegauge.humancheck.corrections import correct_treebank
     from treegauge.io.writing import write_chunks
-    from treegauge.tables import number_of
 
     annotators = settings["annotators"]
     log = _open_log(store, annotators)
@@ -277,7 +274,6 @@ def _write_corrections(check: Check, store: Store, settings: dict[str, Any]) -> 
 def _writes_brackets(path: str) -> bool:
     """Whether a file with this name holds bracketed text, as the treebank's files may."""
     from treegauge.io.formats import format_of_suffix
-    from treegauge.io.sources import Source
 
     known = format_of_suffix(Source(path).suffix)
     return known is None or known.name in ("bracketed", "discbracket")
@@ -286,12 +282,11 @@ def _writes_brackets(path: str) -> bool:
 def _audit(store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.exchange import audit_table
 
-    _print([audit_table(store.since(0), store.words())], settings["form"])
+    click.echo(render_all([audit_table(store.since(0), store.words())], settings["form"]))
 
 
 def _export(store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.exchange import export_lines
-    from treegauge.io.sources import Source
     from treegauge.io.writing import write_chunks
 
     suffix = Source(settings["export"]).suffix
@@ -303,9 +298,7 @@ def _export(store: Store, settings: dict[str, Any]) -> None:
 
 
 def _import(store: Store, settings: dict[str, Any]) -> None:
-    from treegauge.errors import CheckFailed
     from treegauge.humancheck.exchange import import_file
-    from treegauge.tables import number_of
 
     counts = import_file(store, settings["import_"], replace=settings["replace"])
     click.echo(f"{number_of(counts.stored, 'judgement')} stored, {counts.known} known already", err=True)
@@ -325,12 +318,6 @@ def _revoke(store: Store, settings: dict[str, Any]) -> None:
     check_name("annotator", name, known)
     store.revoke_link("adjudicator" if name == ADJUDICATOR.name else "annotator", name)
     click.echo(f"the link of {name} is no longer valid", err=True)
-
-
-def _print(tables: Sequence[Table], form: str) -> None:
-    from treegauge.tables import render_all
-
-    click.echo(render_all(tables, form))
 
 
 _OF_CHECK: dict[str, Callable[[Check, Store, dict[str, Any]], None]] = {

@@ -14,7 +14,7 @@ from treegauge.cli._group import INPUT, Command, OutputFile
 from treegauge.cli._options import format_option, progress, reading_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.tables import TABLE_FORMATS, plain, render, render_all
+from treegauge.tables import TABLE_FORMATS, number_of, plain, render, render_all
 
 if TYPE_CHECKING:
     from treegauge.chunks.corpus import ChunkedSentence, ChunkFile, MarkFile
@@ -56,6 +56,8 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
     from treegauge.chunks.models import save_models, train_models
     from treegauge.chunks.tagger import HmmTagger
 
+    if str(output) == "-":
+        raise UsageError("name the model file: -o chunks.model")
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
     every = [sentence for corpus in corpora for sentence in corpus]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in every]) if tags == "tagger" else None
@@ -64,7 +66,8 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
     save_models(output, models, tagger, ", ".join(path for path in (first, second) if path is not None))
     if models.one_corpus:
         click.echo("one corpus only: rules and their probabilities come from the same sentences", err=True)
-    click.echo(f"{len(every)} sentences, {models.grammar.n_rules} rules, {len(models.categories)} categories -> {output}", err=True)
+    sizes = f"{number_of(len(every), 'sentence')}, {number_of(models.grammar.n_rules, 'rule')}"
+    click.echo(f"{sizes}, {len(models.categories)} categories -> {output}", err=True)
 
 
 @command.command(cls=Command)
@@ -102,7 +105,7 @@ def entropy(
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
     if candidates is not None or marginals is not None:
         with chunk_file(test, options) as sentences:
-            result = _other_chunker(candidates, marginals, sentences, eps)
+            result = _other_chunker(candidates, marginals or "", sentences, eps)
         measures = chunk_evaluation.chunker_table(result.counts["chunker"])
         tables = [chunk_evaluation.blame_table(result, "chunker", expected)]
     else:
@@ -225,7 +228,7 @@ def _rates(scores: Any, category: str | None) -> dict[str, Any]:
     return {**scores.counts(category), **plain(rates)}
 
 
-def _other_chunker(candidates: str | None, marginals: str | None, sentences: ChunkFile, eps: float) -> Any:
+def _other_chunker(candidates: str | None, marginals: str, sentences: ChunkFile, eps: float) -> Any:
     """The entropy of another chunker, from its candidates with their probabilities or from the marginals of its marks."""
     from treegauge.chunks import entropy as given
     from treegauge.chunks.corpus import categories_of
@@ -236,7 +239,6 @@ def _other_chunker(candidates: str | None, marginals: str | None, sentences: Chu
         found = _all_given(candidates, given.read_candidates, sentences)
         probabilities = (given.from_candidates(len(sentence), one, categories) for sentence, one in found)
     else:
-        assert marginals is not None
         found = _all_given(marginals, given.read_marginals, sentences)
         probabilities = (given.from_iob_marginals(_fitting(marginals, sentence, one), categories) for sentence, one in found)
     return Evaluation(categories, {"chunker": entropy_of(sentences, probabilities, categories, eps)})
@@ -252,6 +254,6 @@ def _all_given(
     path: str, reader: Callable[[Iterable[str], str], Iterator[Any]], sentences: ChunkFile
 ) -> Iterator[tuple[ChunkedSentence, Any]]:
     """Each sentence with the entry of a file for it; an error at the end if their numbers differ."""
-    with click.open_file(path, encoding="utf-8") as lines:
+    with click.open_file(path, encoding="utf-8", errors="backslashreplace") as lines:
         entries = reader(lines, path)
         yield from _side_by_side(sentences, entries, lambda n, given: f"{path} is for {given} sentences, the test file has {n}")

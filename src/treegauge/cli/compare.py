@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
 
 import click
 
@@ -23,6 +24,7 @@ from treegauge.cli._options import (
     paper_options,
     progress,
     reading_both_options,
+    remark,
     render_rates,
     report_problems,
     resampling_options,
@@ -30,7 +32,7 @@ from treegauge.cli._options import (
     runs_meant,
 )
 from treegauge.cli._treebanks import checked_by_people
-from treegauge.engines import Engine
+from treegauge.engines import Engine, Threads
 from treegauge.errors import MismatchError, UsageError, check_name
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
@@ -79,8 +81,8 @@ Examples:
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--power", is_flag=True,
-              help="How likely such a test set shows the difference, the smallest difference it can show, and how many sentences "
-              "it would take.")  # fmt: skip
+              help="How likely such a test set is to show the difference, the smallest difference it can show, and how many "
+              "sentences it would take.")  # fmt: skip
 @click.option("--assume", type=float, metavar="POINTS",
               help="--power: take this difference as the true one; then one system is enough.")  # fmt: skip
 @click.option("--equivalence", type=float, metavar="POINTS",
@@ -96,7 +98,7 @@ Examples:
 @click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the differences with their intervals, or with --power its curves: SVG; with [plot] also PDF and PNG, "
               "by the suffix.")  # fmt: skip
-@format_option(RATE_TABLES)
+@format_option(RATE_TABLES, by_suffix=True)
 @paper_options
 @click.option("--intervals", is_flag=True, help="With one row per system: show the interval of each rate, too.")
 @click.option("--baselines", is_flag=True, help="With one row per system: trivial parsers, too (right branching ...), not tested.")
@@ -112,7 +114,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
     GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. NAME=FILE,FILE... or NAME=runs:GLOB
     are several runs of one parser: interval and p then count the variation between runs as well as between sentences. With --scores
-    all of them are files of scores. Every other p is from a paired randomisation test that swaps whole sentences; McNemar's test
+    all of them are files of scores. All other p come from a paired randomisation test that swaps whole sentences; McNemar's test
     and the real test of Hogenhout & Matsumoto (1996) are shown as well.
     """
     from treegauge.reports.scores import misfits_in
@@ -121,11 +123,9 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
     for name in chosen["tables"]:
         check_name("table", name, (*TABLES, "all"))
-    if gold is None or not (tests or (chosen["scored"] and chosen["power"])):
+    if gold is None or not (tests or chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A B...'.")
     if engine.in_process and number_of_jobs(chosen["jobs"], engine) > 1:
-        from treegauge.engines import Threads
-
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
     chosen["lengths"] = chosen["lengths"] or ("10,20,30,40" if chosen["by_length"] else ())
     same = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level", "interval")
@@ -137,6 +137,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         pair="text",
         **{name: chosen[name] for name in same},
     )
+    if chosen["structure"] and chosen["rates"]:
+        remark("--rates does not apply to --structure, whose table has recall_hard and precision_hard")
     if chosen["figure"]:
         from treegauge.reports.plots import figure_format
 
@@ -149,8 +151,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         (comparison, notes), checked = _of_scores([gold, *tests], how, engine, every="all" in chosen["metrics"]), None
     else:
         systems = named_runs(tests)
-        if (hint := runs_meant(systems)) and not chosen["quiet"]:
-            click.echo(f"treegauge: {hint}", err=True)
+        if hint := runs_meant(systems):
+            remark(hint)
         comparison, checked, notes = _of_trees(gold, systems, how, options, engine, chosen["store"])
     if chosen["figure"]:
         from treegauge.reports.plots import write_figure
@@ -165,7 +167,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     if not chosen["quiet"]:
         report_problems(notes)
     elif lines := misfits_in(notes, listed=False):
-        raise MismatchError("\n".join(lines))
+        raise MismatchError("\ntreegauge: ".join(lines))
 
 
 def _metrics(chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -200,7 +202,8 @@ def _of_trees(
     from treegauge.significance.paired_comparison import comparable_scores, compare_scores
 
     if len(systems) < 2 and not how.power:
-        raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")
+        scores = " (add --scores to compare saved scores)" if is_zipfile(gold) else ""
+        raise UsageError(f"compare needs at least two systems: treegauge compare GOLD A B{scores}")
     single = {system: path for system, path in systems.items() if isinstance(path, str)}
     if store is not None and len(single) < len(systems):
         raise UsageError("--store: people judge the trees of one run; give one file for each system")
@@ -217,7 +220,9 @@ def _baseline_rows(gold: str, how: CompareOptions, options: ReadOptions) -> list
     from treegauge.scoring.inputs import Request
     from treegauge.scoring.paper_table import rates_of, result_rows
 
-    request = Request.of(how.scored_metrics(), how.preset, reading=options, treebank=options.treebank, pair="text")
+    request = Request.of(
+        how.scored_metrics(), how.preset, reading=options, treebank=options.treebank, pair="text", cutoff=how.cutoff
+    )
     results = score_baselines(gold, request)
     return result_rows(results, rates_of(results, ("all",)), untested="baseline")
 
@@ -234,7 +239,8 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
         table = paper_table(
             comparison, chosen["rates"], others=others, published=chosen["published"], intervals=chosen["intervals"]
         )
-        return render_rates(table, chosen) + "\n"
+        asked = comparison.tables("structure", "equivalence", "power", *(["length"] if chosen["lengths"] else []))
+        return "\n\n".join(render_rates(each, chosen) for each in (table, *asked)) + "\n"
     # CSV is read by programs, which need one table: all differences, unless another is named.
     found = comparison.tables(*tables or ("tidy",)) if tables or form == "csv" else comparison.usual_tables
     if checked and chosen["on_mismatch"] != "skip":

@@ -24,7 +24,7 @@ from treegauge.trees import Treebank
 @click.argument("files", nargs=-1, required=True, type=INPUT, metavar="FILE...")
 @click.option("--metric", metavar="NAME", help="The metric by which trees agree.  [default: parseval]")
 @click.option("-p", "--preset", type=INPUT, metavar="NAME", help="Preset: which brackets and words count.  [default: collins]")
-@click.option("--recombine", is_flag=True, help="Build each tree from the brackets that have the most votes; it may be no file's.")
+@click.option("--recombine", is_flag=True, help="Build each tree from the brackets with the most votes; it need not be in a file.")
 @click.option("--lam", type=click.FloatRange(0, 1), metavar="NUMBER",
               help=f"--recombine: keep brackets with more than this share of the votes.  [default: {LAM:g}]")  # fmt: skip
 @click.option("--weight", "weights", type=click.FloatRange(0), multiple=True, metavar="NUMBER",
@@ -38,7 +38,7 @@ def command(
     """Choose for each sentence, of the trees in several FILEs (parsers' outputs, or samples of one parser or language model), the
     tree with the best mean score against all of them.
 
-    With --recombine, the brackets of all trees vote, and the tree is the one with the most votes over lam per bracket.
+    With --recombine, the brackets of all trees vote, and the tree has the best total of votes, with lam as the price of a bracket.
 
     All files have the same sentences in the same order. A failed parse (an empty tree, or one that cannot be read) neither votes
     nor wins. stderr shows how often each file's tree was chosen, and how many trees could not be read or were repaired; exit code

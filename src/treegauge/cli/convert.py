@@ -16,8 +16,9 @@ from treegauge.io.writing import output_format
 _EXAMPLES = """\b
 Examples:
   treegauge convert wsj/ -o wsj.mrg.gz                       a directory as one file, a tree per line
-  treegauge convert tiger.xml -o tiger.mrg --no-functions    TIGER-XML as brackets
-  treegauge convert --encoding latin-1 negra.export --to pretty | less
+  treegauge convert tiger.xml -o tiger.export --no-functions
+  treegauge convert --encoding latin-1 negra.export -o negra.discbracket
+  treegauge normalise tiger.xml --steps attach-punctuation,continuous:raise -o tiger.mrg     brackets cannot hold gaps
   treegauge convert train.mrg --to export -o train.export
   treegauge convert floresta.ptb --treebank floresta --on-error repair -o floresta.mrg
 
@@ -28,7 +29,7 @@ Formats:
 
 def _formats() -> str:
     width = max(map(len, FORMATS))
-    return "\n".join(f"  {known.name:{width}}  {known.help} {' '.join(known.suffixes)}".rstrip() for known in FORMATS.values())
+    return "\n".join(f"  {known.name:{width}}  {known.help}: {' '.join(known.suffixes)}".rstrip(": ") for known in FORMATS.values())
 
 
 @click.command(cls=Command, epilog=_EXAMPLES + _formats())

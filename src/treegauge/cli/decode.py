@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import click
 
-from treegauge.cli._group import INPUT, OUTPUT, Command
+from treegauge.cli._group import INPUT, Command
+from treegauge.cli._options import format_option, output_option
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.errors import FormatError, MismatchError, NoTree, UsageError
 from treegauge.io.writing import write_chunks
@@ -23,7 +24,6 @@ from treegauge.parsing.span_charts import KINDS, SpanChart
 from treegauge.parsing.span_weights import read_weights
 from treegauge.tables import number_of, plain
 
-FORMATS = ("bracketed", "jsonl")
 SPAN_OBJECTIVES = [name for name, each in OBJECTIVES.items() if each.needs in ("", "trees")]
 
 
@@ -45,17 +45,17 @@ SPAN_OBJECTIVES = [name for name, each in OBJECTIVES.items() if each.needs in ("
 @click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees that vote.  [default: samples]")
 @click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: number of trees that vote.  [default: 100]")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
-@click.option("--kbest", type=click.IntRange(0), default=0, metavar="K",
+@click.option("--kbest", type=click.IntRange(1), metavar="K",
               help="Print the K most probable trees of each sentence; bracketed, a line that begins with # gives the posterior of "
               "each.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True,
-              help="Trees, or a JSON record per sentence with scores and confidences.")  # fmt: skip
-@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="File for the trees.")
+@format_option(("bracketed", "jsonl"), "Trees, or a JSON record per sentence with scores and confidences.", by_suffix=True)
+@output_option("File for the trees.")
 def command(
     charts: tuple[str, ...], shares: str | None, objective: str | None, null: tuple[str, ...], root: bool, temperature: float,
-    kind: Literal["potentials", "posteriors"], kbest: int, form: str, output: str, **choices: Any,
+    kind: Literal["potentials", "posteriors"], kbest: int | None, form: str, output: str, **choices: Any,
 ) -> None:  # fmt: skip
-    """Decode the span scores in CHARTS, an .npz file with the arrays scores, lengths and labels (and words, tags, null).
+    """Decode the span scores in CHARTS, an .npz file with the arrays scores, lengths and labels (and words, tags, null,
+    convention: "fencepost" if scores are by fenceposts).
 
     One tree per line, in the order of the charts. With null labels trees are n-ary, else binary. The posteriors of several files
     of charts of the same sentences, and of models that parse their words, are averaged.
@@ -133,7 +133,7 @@ def _mixed(files: Sequence[str], shares: str | None, null: list[str] | None, giv
 
 
 def _records(
-    chart: SpanChart | MixtureView, number: int, objective: str | None, options: dict[str, Any], kbest: int, form: str
+    chart: SpanChart | MixtureView, number: int, objective: str | None, options: dict[str, Any], kbest: int | None, form: str
 ) -> Iterator[str]:
     """The lines of one sentence."""
     if isinstance(chart, MixtureView):

@@ -31,7 +31,7 @@ _STEPS = (
     _Step("validate messy.mrg --lines", "find broken trees", ("messy.mrg:3", "messy.mrg:7", "messy.mrg: ")),
     _Step("compare gold.mrg A.mrg B.mrg", "is B better than A?", ("B is",)),
     _Step("diff gold.mrg A.mrg --sentence 85 --width 80", "draw what is wrong"),
-    _Step("induce train.mrg -o counted.model", "parse for precision", ()),
+    _Step("induce train.mrg -o counted.model --no-tune", "parse for precision", ()),
     _Step("parse counted.model sentences.txt --for precision -o C.mrg", "", ()),
     _Step("compare gold.mrg A.mrg C.mrg --rates precision", "", ("C is",)),
 )
@@ -51,8 +51,8 @@ What to type next:
 def command() -> None:
     """Take a tour: score a parser, find a broken tree, compare two parsers, draw a difference, and parse for another metric.
 
-    Every command of the tour is shown with what it prints, as far as that is of interest. The tour writes no files: treegauge
-    examples writes those that it uses, so that its commands can be typed.
+    Every command of the tour is shown with the lines of its output that matter. The tour writes no files: `treegauge examples`
+    writes those that it uses, so that you can type its commands.
 
     \b
     Example:
@@ -85,14 +85,14 @@ def _saying_that_it_compiles() -> Generator[None]:
         yield
         return
     stderr = sys.stderr
-    with when_compiling(lambda _: click.echo("(compiling the parser, which takes some seconds, once)", file=stderr)):
+    with when_compiling(lambda _: click.echo("(compiling the parser: this takes a few seconds, once)", file=stderr)):
         yield
 
 
 @click.command(cls=Command)
 @click.argument("folder", default=".")
 def examples(folder: str) -> None:
-    """Write to FOLDER (here, unless given) the files that README and docs use: a treebank and two parsers' output, CC0.
+    """Write to FOLDER (default: the current one) the files that README and docs use: a treebank and two parsers' output, CC0.
 
     Files that are there already are left as they are; if one of them differs, nothing is written.
 

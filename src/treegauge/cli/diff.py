@@ -14,7 +14,8 @@ import click
 from treegauge.cli._group import INPUT, Command
 from treegauge.cli._options import (
     counting_options,
-    named_systems,
+    format_option,
+    named_single_runs,
     output_option,
     preset_option,
     prints_unicode,
@@ -24,15 +25,12 @@ from treegauge.cli._options import (
 )
 from treegauge.cli._treebanks import gold_and_tests
 from treegauge.errors import InputError, UsageError
-from treegauge.io.sources import ReadOptions, Source
+from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 
 if TYPE_CHECKING:
     from treegauge.reports.tree_diff import Charset, SystemDiff, TreeDiff
     from treegauge.trees import Tree
-
-FORMATS = ("text", "svg", "png", "pdf")
-_BY_SUFFIX = {"": "text", ".txt": "text", ".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
 def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[range]:
@@ -59,17 +57,19 @@ def _drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a drawing; the command gets ``form``, ``output``, ``width: int`` and ``charset``."""
 
     @functools.wraps(command)
-    def with_options(*args: Any, width: int | None, ascii_only: bool, form: str | None, output: str, **others: Any) -> Any:
+    def with_options(*args: Any, width: int | None, ascii_only: bool, form: str, output: str, **others: Any) -> Any:
+        if form in ("png", "pdf") and output == "-" and sys.stdout.isatty():
+            raise UsageError(f"a picture cannot be shown in the terminal: give a file, -o tree.{form}")
         columns = width or shutil.get_terminal_size((100, 24)).columns
         charset: Charset = "ascii" if ascii_only or (output == "-" and not prints_unicode(sys.stdout)) else "unicode"
-        return command(*args, width=columns, charset=charset, form=_form(form, output), output=output, **others)
+        return command(*args, width=columns, charset=charset, form=form, output=output, **others)
 
     columns = click.option(
         "--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's."
     )
     characters = click.option("--ascii", "ascii_only", is_flag=True,
                               help="Text: draw with ASCII characters only; the default if the terminal has no others.")  # fmt: skip
-    form = click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
+    form = format_option(("text", "svg", "png", "pdf"), by_suffix=True)
     output = output_option("Where to write; - is standard output.", show_default=True)
     return columns(characters(form(output(with_options))))
 
@@ -108,7 +108,9 @@ def command(
 
     if len(tests) > 2:
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
-    systems = named_systems(tests) if len(tests) == 2 else dict(zip(["test"], tests, strict=True))
+    systems = named_single_runs(tests)
+    if len(tests) == 1:
+        systems = {"test": systems.popitem()[1]}
     gold_bank, banks = gold_and_tests(gold, systems, options)
     rules = load_preset(preset, options.treebank)
     compared = [TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words) for name, bank in banks.items()]
@@ -127,17 +129,6 @@ def command(
     if not sentences and len(chosen) < len(differing):
         click.echo(f"treegauge: {len(chosen)} of {len(differing):,} differing sentences drawn; --all draws all", err=True)
     report_problems(dict(zip(systems if len(tests) == 2 else tests, (each.notes for each in compared), strict=True)))
-
-
-def _form(form: str | None, output: str) -> str:
-    """The format given or, if there is none, the one for the suffix of the output file."""
-    suffix = Source(output).suffix
-    form = form or _BY_SUFFIX.get(suffix, "")
-    if not form:
-        raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; name the file .svg, .pdf, .png or .txt")
-    if form in ("png", "pdf") and output == "-" and sys.stdout.isatty():
-        raise UsageError(f"a picture cannot be shown in the terminal: give a file, -o tree.{form}")
-    return form
 
 
 def _drawn(found: Sequence[TreeDiff | SystemDiff], form: str, **how: Any) -> bytes:

@@ -33,7 +33,7 @@ def command(ctx: click.Context) -> int:
     -d, -D   print the words and brackets of each sentence; -D how they were matched, too
     -h       EVALB's own help
 
-    Only the first letter of an option counts, later words win over earlier ones, and files may stand anywhere.
+    Only the first letter of an option counts, later options override earlier ones, and files may stand anywhere.
 
     A sentence beyond EVALB's fixed sizes (200 words or brackets, lines of 5,000 bytes ...), where EVALB's own
     result is undefined, is scored properly, with a remark on stderr.

@@ -10,8 +10,7 @@ from treegauge.cli._group import Command
 @click.command(cls=Command)
 @click.argument("name", metavar="[NAME]", default="")
 def command(name: str) -> None:
-    """Explain what the metric NAME measures: its definition, an example, its counts, rates, options and paper; or what the
-    decoding objective NAME maximises; or a baseline.
+    """Explain a metric (its definition, an example, its counts, rates, options and paper), a decoding objective or a baseline.
 
     Without NAME, list all names.
 
@@ -26,7 +25,7 @@ def command(name: str) -> None:
 @click.command(cls=Command)
 @click.argument("names", nargs=-1, metavar="[METRIC...]")
 def cite(names: tuple[str, ...]) -> None:
-    """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too, and treegauge itself.
+    """Print BibTeX for the paper behind each METRIC. METRIC may also be the key of a reference, such as collins1997, or treegauge.
     Without METRIC, list all references.
 
     \b

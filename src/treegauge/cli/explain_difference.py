@@ -31,8 +31,8 @@ def command(
 ) -> None:  # fmt: skip
     """Show which options changed the score from A.json to B.json, and by how much each.
 
-    Both files are results of `treegauge score --format json`. If the trees are at hand, they are scored again with one option after
-    the other changed from A's to B's, so that the effects add up; the effect of each option alone is shown beside it. Otherwise
+    Both files are results of `treegauge score --format json`. If the trees are at hand, they are scored again, and one option after
+    another is changed from A's to B's, so that the effects add up; the effect of each option alone is shown beside it. Otherwise
     only the options that differ are listed.
 
     \b
@@ -45,8 +45,7 @@ def command(
     from treegauge.tables import render
 
     ours, _, theirs = (system or "").partition(",")
-    before = _result(first, metric, ours)
-    after = _result(second, metric, theirs or ours)
+    before, after = _result(first, metric, ours), _result(second, metric, theirs or ours)
     for result in (before, after):
         if rate is not None and rate not in result.rates:
             raise UsageError(f"there is no rate {rate!r} in a result of {result.metric}; there are: {', '.join(result.rates)}")
@@ -61,7 +60,7 @@ def _result(path: str, metric: str | None, system: str) -> Result:
     from treegauge.scoring.result import Scores
 
     with refusing_unreadable(path):
-        text = Path(path).read_text("utf-8")
+        text = Path(path).read_text("utf-8", "backslashreplace")
     try:
         results = Scores.from_json(text)
     except FormatError as error:

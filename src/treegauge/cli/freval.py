@@ -39,7 +39,7 @@ from treegauge.tables import Table, plain, render, whole_number
 @click.option("--sizes", default="1,15,25,all", show_default=True, metavar="K,...",
               help="Largest sizes to sum up to; `all`: every size.")  # fmt: skip
 @click.option("--alpha", default="uniform", show_default=True, metavar="WEIGHTS",
-              help="Weights of the sizes: uniform, halving, sparsity (sizes of few gold fragments lean on smaller ones), or "
+              help="Weights of the sizes: uniform, halving, sparsity (smaller sizes smooth those with few gold fragments), or "
               "numbers that sum to 1, as in 0.5,0.3,0.2 (divided by their sum over each range of sizes).")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
 @counting_options(preset_option("Which brackets and words count.  [default: freval]"), "align", "skip", "error", "edit")

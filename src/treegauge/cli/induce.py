@@ -22,8 +22,6 @@ from treegauge.io.broken import BrokenTrees
 from treegauge.tables import number_of
 from treegauge.trees import Treebank
 
-FORMATS = ("model", "text", "nltk")
-
 
 @click.command(cls=Command)
 @click.argument("treebank", type=INPUT)
@@ -43,7 +41,9 @@ FORMATS = ("model", "text", "nltk")
 @click.option("--tune", type=INPUT, metavar="FILE", help="Trees to choose decoding settings on.  [default: a tenth of TREEBANK]")
 @click.option("--no-tune", is_flag=True, help="Store no decoding settings; parse then uses Viterbi.")
 @hold_out_option
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
+@click.option(
+    "--format", "form", type=click.Choice(["model", "text", "nltk"]), help="Output format.  [default: model for files, text for -]"
+)
 @reading_options
 @broken_trees_options(drop=False)
 @engine_option

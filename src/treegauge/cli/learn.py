@@ -25,13 +25,13 @@ from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
 from treegauge.presets import load_preset
 from treegauge.tables import number_of, plain
 
-FORMATS = ("model", "text", "nltk")
-
 
 @click.command(cls=Command, seldom=("tolerance", "threshold", "checkpoint", "device"))
 @click.argument("brackets", type=INPUT)
 @output_option("Output file; - prints the grammar as text.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
+@click.option(
+    "--format", "form", type=click.Choice(["model", "text", "nltk"]), help="Output format.  [default: model for files, text for -]"
+)
 @click.option("--input", "kind", type=click.Choice(["trees", "brackets"]), default="trees", show_default=True,
               help="A treebank (labels are ignored), or one sentence per line with bare brackets or none: ((a b) c).")  # fmt: skip
 @click.option("--terminals", type=click.Choice(TERMINALS), default="tags", show_default=True,

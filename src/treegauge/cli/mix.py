@@ -121,7 +121,7 @@ def _tuned(
     with when_compiling(report_compiling), status_line(quiet=quiet) as show:
         found = tune_mixture(parser, trees, show=show)
     size, seconds = found.settings.sentences, time.monotonic() - began
-    click.echo(f"tuned on {number_of(size, 'sentence')} in {seconds:.0f} s: F1 {100 * found.f1:.2f}", err=True)
+    click.echo(f"tuned on {number_of(size, 'sentence')} in {seconds:.0f} s: F1 {100 * found.f1:.2f}; lam {found.lam:g}", err=True)
     for model, f1 in zip(models, found.alone, strict=True):
         click.echo(f"  {model.name} alone: {100 * f1:.2f}", err=True)
     for name, setting in found.settings.best.items():

@@ -9,11 +9,10 @@ import click
 
 from treegauge.cli._group import INPUT, Command
 from treegauge.cli._options import broken_trees_options, output_option, reading_options, remark
-from treegauge.cli._treebanks import sources_with_counts
+from treegauge.cli._treebanks import sources_with_counts, sources_with_progress
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.io.broken import BrokenTrees
-from treegauge.io.sources import find_sources
 from treegauge.normalise import STEPS, pipeline
 from treegauge.normalise.continuous import GapCounts, add_gaps, count_gaps
 from treegauge.normalise.pipelines import ALIASES
@@ -36,8 +35,8 @@ def command(
 ) -> None:  # fmt: skip
     """Transform the trees of FILE... (- is stdin) and write them.
 
-    A sentence of which a step leaves nothing is written as the empty parse (), so that sentences keep their numbers; one that a
-    filter rejects is left out. Both are counted on stderr, and so is what changes about crossing branches and punctuation.
+    A sentence from which a step removes everything is written as the empty parse (), so that sentences keep their numbers; one that
+    a filter rejects is left out. Both are counted on stderr, as are changes to crossing branches and punctuation.
     Exit code 4 if --on-error skipped or repaired trees.
 
     \b
@@ -53,8 +52,6 @@ def command(
         return
     if not written:
         raise UsageError("no steps given, for example --steps traces,functions; --list shows them all")
-    if not files:
-        raise UsageError("no files given; write - for standard input")
     chain = pipeline(",".join(written), options.treebank)
     gone: Counter[str] = Counter()
     before: list[GapCounts] = []
@@ -70,8 +67,8 @@ def command(
         after.append(count_gaps([made]))
         return made
 
-    with sources_with_counts((source for file in files for source in find_sources(file)), options) as sources:
-        write_blocks((apply_steps(broken.pass_on(block)) for source in sources for block in stream(source, options)), output)
+    with sources_with_progress(files, "normalising") as sources, sources_with_counts(sources, options) as counted:
+        write_blocks((apply_steps(broken.pass_on(block)) for source in counted for block in stream(source, options)), output)
     for step, number in gone.items():
         filtered = STEPS[step.partition(":")[0]].filters
         remark(f"{number_of(number, 'sentence')} {'left out' if filtered else 'emptied, written as (),'} by {step}")

@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import input_sentences, load_models, models_and_text, raw_option
+from treegauge.cli._grammars import input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
-from treegauge.cli._options import device_option, engine_option, jobs_option, number_of_jobs, progress, treebank_option
+from treegauge.cli._options import engine_option, jobs_option, number_of_jobs, progress
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine, SentenceBlock, blocks_of
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
@@ -30,7 +30,7 @@ from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, settings_from_not
 from treegauge.parsing.output import BLOCK, FORMATS, ParseJob, ParseRecord, RecordFile, footer, header, parse_block, parse_record
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.span_weights import read_weights
-from treegauge.tables import number_of
+from treegauge.tables import cut, number_of
 
 MANY = 256
 """The number of sentences from which on starting processes is worthwhile."""
@@ -91,10 +91,9 @@ Examples:
               "--prune, else 0]")  # fmt: skip
 @click.option(
     "--kbest",
-    type=click.IntRange(0),
-    default=0,
+    type=click.IntRange(1),
     metavar="K",
-    help="Print the K likeliest parses of each sentence; bracketed, a line with the probabilities stands above each: "
+    help="Print the K likeliest parses of each sentence; bracketed, a line above each gives its probabilities: "
     "# sentence 1, parse 2, posterior 0.4286, log probability -6.0968. Option --comment '#' reads such files.",
 )
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
@@ -110,18 +109,15 @@ Examples:
 @jobs_option("Number of sentences parsed in parallel")
 @click.option("-q", "--quiet", is_flag=True, help="Print no remarks and totals on stderr.")
 @click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or what it looks like]")
-@treebank_option
-@click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
-@click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
-@device_option("Networks: where to compute posteriors")
+@model_options
 @engine_option
 def command(
     files: tuple[str, ...], shares: str | None, purpose: str | None, objective: str | None, kind: InputKind, raw: bool,
-    gold_tags: bool, prune: float, exact: bool, prune_check: int | None, kbest: int, posteriors: bool, expected_f1: bool, form: str,
-    output: str, resume: bool, jobs: int, quiet: bool, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
-    engine: Engine, **choices: Any,
+    gold_tags: bool, prune: float, exact: bool, prune_check: int | None, kbest: int | None, posteriors: bool, expected_f1: bool,
+    form: str, output: str, resume: bool, jobs: int, quiet: bool, encoding: str, style: str, start: str | None, renormalise: bool,
+    device: str, engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
-    """Parse the sentences of FILE with MODEL (a model, or a grammar as text; without one, own: a small grammar that comes
+    """Parse the sentences of FILE with MODEL (a model, or a grammar as text; default: own, a small grammar that comes
     with treegauge).
 
     The posteriors of several models are averaged. One sentence per line in, one tree per line out, in the same order. A sentence
@@ -139,25 +135,25 @@ def command(
         why = "--kbest prints the likeliest parses; --objective, --for and --expected-f1 concern another tree"
         raise UsageError(f"{why}: leave them out, or give --format jsonl, which has both")
     if objective in CRITERIA:
-        raise UsageError(f"{objective} is what is measured, not an objective: --for {objective} chooses the objective for it")
+        raise UsageError(f"{objective} is a rate, not an objective: --for {objective} chooses the objective for it")
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
     said = ""
     if objective is None:
         objective, options, said = _setting(purpose, given, options)
     parser = given.parser.with_settings(
-        objective=objective, options=options, kbest=kbest, posteriors=posteriors, gold_tags=gold_tags, expected_f1=expected_f1,
+        objective=objective, options=options, kbest=kbest or 0, posteriors=posteriors, gold_tags=gold_tags, expected_f1=expected_f1,
         calibration=calibration_from_notes(given.notes),
     )  # fmt: skip
     if isinstance(parser, Parser):
-        parser = replace(parser, probabilities=form != "bracketed" or kbest > 0)
+        parser = replace(parser, probabilities=form != "bracketed" or bool(kbest))
     parser = _with_pruning(parser, prune, exact)
     _check(parser, is_named)
     if said and not quiet and not (kbest and form == "bracketed"):  # the likeliest parses are printed, whatever the objective
         click.echo(said, err=True)
     check = (25 if prune else 0) if prune_check is None else prune_check
     plan = None if output == "-" else _plan(names, file)
-    target = RecordFile(output, form, kbest > 0 or expected_f1, resume=resume, plan=plan)
+    target = RecordFile(output, form, bool(kbest) or expected_f1, resume=resume, plan=plan)
     if target.discards and not quiet:
         click.echo(f"{output}: an unfinished run is discarded; --resume would have continued it", err=True)
     every = PRUNE_EVERY if prune_check is None else 1
@@ -182,10 +178,9 @@ def command(
 def _plan(models: Sequence[str], file: str) -> dict[str, Any]:
     """Everything that determines the records: the options of this command, with the hashes of its files in place of their names."""
     context = click.get_current_context()
-    files = {each.name for each in context.command.params if isinstance(each.type, InputFile)}
-    chosen = {name: value for name, value in context.params.items() if name not in _NOT_IN_PLAN}
-    own = {name: _hashes(value) if name in files else value for name, value in chosen.items()}
-    return own | {"models": _hashes(models), "file": _hashes(file)}
+    chosen = {each: context.params[each.name or ""] for each in context.command.params if each.name not in _NOT_IN_PLAN}
+    own = {max(each.opts, key=len): _hashes(value) if isinstance(each.type, InputFile) else value for each, value in chosen.items()}
+    return own | {"the model": _hashes(models), "the text": _hashes(file)}
 
 
 def _hashes(paths: str | Sequence[str] | None) -> list[str]:
@@ -199,7 +194,7 @@ class _Totals:
     began: float = field(default_factory=time.monotonic)
     sentences: int = 0
     failed: int = 0
-    too_long: int = 0
+    too_long: list[int] = field(default_factory=list[int])
     pruned: int = 0
     without_a_model: int = 0
     checked: list[Sentence] = field(default_factory=list[Sentence])
@@ -220,7 +215,7 @@ def _write_records(
         totals.expected += [(text, made.expected)] if posteriors else []
         totals.sentences += 1
         totals.failed += made.fallback
-        totals.too_long += made.too_long
+        totals.too_long += [totals.sentences] * made.too_long
         totals.pruned += made.pruned
         totals.without_a_model += made.missing > 0 and not made.fallback
         totals.unknown_words.update(made.unknown_words)
@@ -236,16 +231,16 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
     click.echo(f"{parsed}; {totals.failed:,} without a parse (fallback)", err=True)
     if totals.too_long:
         why = "too many words, or too little memory for the chart"
-        click.echo(f"{number_of(totals.too_long, 'sentence')} of these: too long to be parsed ({why})", err=True)
+        which = cut(", ".join(str(done + number) for number in totals.too_long), "")
+        click.echo(f"{number_of(len(totals.too_long), 'sentence')} of these: too long to be parsed ({why}): {which}", err=True)
     if totals.without_a_model:
-        click.echo(f"{number_of(totals.without_a_model, 'sentence')} parsed without a model that has no parse", err=True)
+        click.echo(f"{number_of(totals.without_a_model, 'sentence')} parsed by those models that have a parse for it", err=True)
     if totals.pruned:
         click.echo(f"{number_of(totals.pruned, 'sentence')} pruned despite --exact: too many parses", err=True)
     _print_unknown_words(totals.unknown_words, "tag" if parser.reads_tags else "word")
     if totals.respelled:
-        shown = ", ".join(f"{word} as {known}" for (word, known), _ in totals.respelled.most_common(MOST_UNKNOWN))
-        more = ", ..." if len(totals.respelled) > MOST_UNKNOWN else ""
-        click.echo(f"{number_of(totals.respelled.total(), 'word')} looked up as the model spells them: {shown}{more}", err=True)
+        shown = cut(", ".join(f"{word} as {known}" for (word, known), _ in totals.respelled.most_common()), "")
+        click.echo(f"{number_of(totals.respelled.total(), 'word')} looked up as the model spells them: {shown}", err=True)
     if totals.checked:
         click.echo(str(search_error(parser, totals.checked)), err=True)
 
@@ -349,7 +344,8 @@ def _parse_in_processes(job: ParseJob, blocks: Iterator[SentenceBlock]) -> Itera
     from treegauge.engines.workers import Processes
 
     first = next(blocks)
-    _load_kernels(job, first)
+    with suppress(TreegaugeError):  # kernels are loaded by a sentence of the block; its errors are reported when its turn comes
+        list(job.parser.parse_all([min(first.sides[0], key=lambda sentence: abs(len(sentence.words) - _USUAL))], 1))
     engine = Processes(job.jobs, inherit=True)
     found = engine.map(parse_block, replace(job, jobs=1), itertools.chain([first], blocks))
     try:
@@ -364,9 +360,3 @@ def _records(engine: Engine, found: Iterator[list[ParseRecord]]) -> Iterator[Par
     with closing(engine):
         for records in found:
             yield from records
-
-
-def _load_kernels(job: ParseJob, block: SentenceBlock) -> None:
-    """Load the kernels by parsing a sentence of a block; errors are ignored here and reported when its turn comes."""
-    with suppress(TreegaugeError):
-        list(job.parser.parse_all([min(block.sides[0], key=lambda sentence: abs(len(sentence.words) - _USUAL))], 1))

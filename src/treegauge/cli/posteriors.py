@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import input_sentences, load_models, models_and_text, raw_option
+from treegauge.cli._grammars import input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, Command, SvgFile
-from treegauge.cli._options import device_option, progress, treebank_option
+from treegauge.cli._options import format_option, progress
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import AUTO, ReadOptions
@@ -29,7 +29,6 @@ from treegauge.parsing.posterior_view import Constituent, PosteriorView
 from treegauge.tables import Cell, Table, number_of, plain, render, whole_number
 from treegauge.trees.tree import Child, Tree, rebuild
 
-FORMATS = ("table", "json", "csv")
 _ITEM_BYTES = 1000
 """The memory that a constituent takes until it is printed."""
 
@@ -42,7 +41,7 @@ _ITEM_BYTES = 1000
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
 @raw_option
-@click.option("--sentence", "chosen", default="1", show_default=True, metavar="N|all", help="Which sentence of FILE.")
+@click.option("--sentence", "chosen", metavar="N|all", help="Which sentence of FILE.  [default: 1]")
 @click.option("--least", type=click.FloatRange(0, 1), default=0.001, show_default=True, help="Leave out smaller posteriors.")
 @click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
 @click.option("--tree", "trees", type=INPUT, metavar="TREES",
@@ -60,22 +59,19 @@ _ITEM_BYTES = 1000
 @click.option("--longest", type=click.IntRange(1), metavar="N", help="--calibration: leave out sentences of more than N words.")
 @click.option("--svg", type=SvgFile(dir_okay=False, path_type=Path), metavar="FILE",
               help="Draw the chart as a heat map; --calibration: the reliability curve.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
+@format_option(("table", "json", "csv"))
 @click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8]")
-@treebank_option
-@click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
-@click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
-@device_option("Networks: where to compute posteriors")
+@model_options
 def command(
-    files: tuple[str, ...], shares: str | None, kind: InputKind, raw: bool, chosen: str, least: float, symbols: bool,
+    files: tuple[str, ...], shares: str | None, kind: InputKind, raw: bool, chosen: str | None, least: float, symbols: bool,
     trees: str | None, metrics: tuple[str, ...], preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool,
     longest: int | None, svg: Path | None, form: str, encoding: str, style: str, start: str | None, renormalise: bool, device: str,
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of a sentence of FILE, the first by default, and draw them.
 
-    MODEL is a model of any kind or a grammar as text (without one, own: a small grammar that comes with treegauge); the
-    posteriors of several models are averaged. The number of parses and the probability of the sentence are known of grammars
-    only; a mixture has no whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
+    MODEL is a model of any kind or a grammar as text (default: own, a small grammar that comes with treegauge); the
+    posteriors of several models are averaged. Only grammars give the number of parses and the probability of the sentence; a
+    mixture has no whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
 
     With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the model's own;
     with --calibration, how often constituents of each posterior are right.
@@ -107,9 +103,9 @@ def command(
             raise UsageError("--svg draws one chart, or the curve of --calibration: leave it out with --tree")
         _print_expected_rates(parser, trees, options, metrics, preset, samples, seed, form)
         return
-    wanted = whole_number(chosen)
+    wanted = whole_number(chosen or "1")
     if chosen != "all" and not wanted:
-        raise UsageError(f"--sentence is a number from 1 on, or all, not {chosen!r}")
+        raise UsageError(f"--sentence is a number from 1, or all, not {chosen!r}")
     if wanted is None and svg is not None:
         raise UsageError("--svg draws one chart: give the number of its sentence, not all")
     number = 0
@@ -123,6 +119,8 @@ def command(
             if wanted is not None:
                 raise
             click.echo(f"sentence {number}: {error}", err=True)
+    if chosen is None and file != "-" and next(sentences, None) is not None:
+        click.echo("this is the first sentence; --sentence 2 shows the second one, --sentence all every one", err=True)
     if number < (wanted or 1):
         lacking = f"there is no sentence {wanted or 1}"
         raise NoParse(f"{lacking}: the input {f'has {number:,}' if number else 'is empty'}")

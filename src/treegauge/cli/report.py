@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._group import INPUT, Command, OutputFile, protect_inputs, run_files
+from treegauge.cli._group import INPUT, Command, OutputFile, protect_inputs
 from treegauge.cli._options import (
     comparing_options,
     format_option,
-    named_systems,
+    named_single_runs,
     output_option,
     progress,
     reading_both_options,
@@ -56,7 +56,7 @@ Examples:
 @click.option("--sentences", "most", type=click.IntRange(0), default=2000, show_default=True, metavar="N",
               help="Include the trees of at most N sentences, those that differ most.")  # fmt: skip
 @click.option(
-    "--full", is_flag=True, help="Print everything on paper, also the tables behind lines that open; the default is a few pages."
+    "--full", is_flag=True, help="On paper, show everything, with the tables that are folded on screen; the default is a few pages."
 )
 @click.option(
     "--store",
@@ -65,7 +65,7 @@ Examples:
     help="Judgements of a human check (treegauge check): also show its items and measures.",
 )
 @click.option("--grammar", type=INPUT, metavar="MODEL", help="Also show the Parse Base of GOLD's sentences under this grammar.")
-@format_option(("html", "markdown", "latex"), "html: the page; markdown, latex: its tables.")
+@format_option(("html", "markdown", "latex"), "html: the page; markdown, latex: its tables.", by_suffix=True)
 @reading_both_options
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> None:
     """Write one page about parsers A, B ...: scores with intervals, tests, fragments, labels, lengths, errors, trees.
@@ -79,8 +79,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
     if gold is None or (not tests and not chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A [B...]'.")
-    if several := [test for test in tests if run_files(test.partition("=")[2] or test)]:
-        raise UsageError(f"{several[0]}: a report shows the trees of one run; give one file per system, or use treegauge compare")
+    systems = named_single_runs(tests)
     names = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level")
     how = CompareOptions(
         **{name: chosen[name] for name in names}, treebank=options.treebank, on_error=options.on_error, pair="text"
@@ -88,7 +87,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     if chosen["scored"]:
         report = _of_scores([gold, *tests], how, chosen)
     else:
-        report = _of_trees(gold, named_systems(tests), how, options, chosen)
+        report = _of_trees(gold, systems, how, options, chosen)
     report = replace(report, command=shlex.join(["treegauge", *map(_without_folder, sys.argv[1:])]), full=chosen["full"])
     if chosen["grammar"]:
         from treegauge.cli._grammars import parse_base_table

@@ -16,7 +16,7 @@ from treegauge.cli._options import engine_option, format_option, reading_options
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
-from treegauge.experiments.experiment import Corpus
+from treegauge.experiments.experiment import Corpus, document, run_experiment
 from treegauge.io import ReadOptions, read
 
 
@@ -111,7 +111,6 @@ def _run(
     experiment: Experiment, settings: Any, output: str | None, resume: bool, form: str, jobs: int | None, engine: Engine,
     treebank: str | None = None, name: str | None = None, options: ReadOptions | None = None,
 ) -> None:  # fmt: skip
-    from treegauge.experiments.experiment import document, run_experiment
     from treegauge.tables import render
 
     if output:

@@ -17,6 +17,7 @@ from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
     cutoff_option,
     engine_option,
+    format_option,
     jobs_option,
     match_words_option,
     named_runs,
@@ -25,15 +26,16 @@ from treegauge.cli._options import (
     output_option,
     paper_options,
     preset_option,
+    progress,
     reading_both_options,
     remark,
     render_rates,
     rows_are_systems,
     stream_option,
 )
-from treegauge.errors import CheckFailed, MismatchError, UsageError
+from treegauge.errors import CheckFailed, MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.tables import comma_separated
+from treegauge.tables import TABLE_FORMATS, comma_separated, render
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
@@ -55,7 +57,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
         for name, metric in metrics.items():
             gaps = "gaps" if metric.discontinuous else "-"
             click.echo(f"{name:{width}}  preset {metric.preset:{wide}}  {gaps:4}  {metric.summary}")
-        click.echo("gaps: takes discontinuous trees; others want continuous ones (treegauge normalise --steps continuous:raise)")
+        click.echo("gaps: takes discontinuous trees; others need continuous ones (treegauge normalise --steps continuous:raise)")
         ctx.exit()
 
 
@@ -102,12 +104,11 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
               "alone, without exit code 4.")  # fmt: skip
 @click.option("--fail-over", multiple=True, metavar="RATE=VALUE",
               help="Exit code 1 if a lower-is-better rate is above a value, as in average_crossing=1.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
-              help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, html, or evalb (EVALB's layout, "
-              "printed from these counts).")  # fmt: skip
+@format_option(FORMATS, "Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, html, or evalb (EVALB's "
+               "layout, printed from these counts).", by_suffix=True, metavar="NAME")  # fmt: skip
 @click.option("--rates", default="", metavar="NAME,...",
-              help="Rates to show: names as `f1` or `parseval.f1`, lr, lp, exact, cb. Default: all; in rows of systems, the usual "
-              "ones.")  # fmt: skip
+              help="Rates to show: names as `f1` or `parseval.f1`, lr, lp, exact, cb. Default: all; with one row per system, the "
+              "usual ones.")  # fmt: skip
 @paper_options
 @output_option("Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
@@ -145,7 +146,6 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise click.UsageError("score needs gold and at least one file of parses: treegauge score GOLD TEST")
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
-    from treegauge.cli._options import progress
     from treegauge.scoring.evaluation import score_baselines, score_systems
     from treegauge.scoring.result import parse_rate_limit
 
@@ -176,7 +176,11 @@ def _finish(
     from treegauge.scoring.result import PARSED, Scores, failed_limits, has_surplus
 
     if chosen["confidence"] is not None:
-        results = _with_confidence(results, chosen)
+        from treegauge.significance import with_confidence
+
+        seed = {} if chosen["seed"] is None else {"seed": chosen["seed"]}
+        with progress("drawing samples", None) as advance:
+            results = with_confidence(results, level=chosen["confidence"], rounds=chosen["rounds"], progress=advance, **seed)
     failed = failed_limits(results, checks)
     if chosen["save"] is not None:
         Scores(results).save(chosen["save"])
@@ -187,32 +191,24 @@ def _finish(
     for line in () if chosen["quiet"] else listed_notes(notes_by_system(results), "; --format json lists them"):
         click.echo(as_typed(line), err=True)
     # A limit of parsed sentences judges missing and unreadable parses, but not a file with more parses than gold sentences.
-    judged = [result for result in results if not has_surplus(result)] if any(check.rate == PARSED for check in checks) else []
+    counts_parsed = any(check.rate == PARSED for check in checks)
+    judged = [result for result in results if counts_parsed and not has_surplus(result)]
     for line in misfits_in(notes_by_system(judged)):
         remark(as_typed(line))
     others = [result for result in results if result not in judged]
     lines = misfits_in(notes_by_system(others), listed=not chosen["quiet"])
     if failed:
-        raise CheckFailed("\n".join([*lines, *failed]))
+        raise CheckFailed("\ntreegauge: ".join([*lines, *failed]))
     if lines and checks:
-        lines.append("the checks passed; exit code 4 is for these parses, unless --fail-under parsed=... says how many may fail")
+        advice = "" if counts_parsed else "; --fail-under parsed=... says how many may fail"
+        lines.append(f"the checks passed, but exit code 4 reports these parses{advice}")
     if lines:
-        raise MismatchError("\n".join(lines))
-
-
-def _with_confidence(results: Sequence[Result], chosen: dict[str, Any]) -> list[Result]:
-    from treegauge.cli._options import progress
-    from treegauge.significance import with_confidence
-
-    seed = {} if chosen["seed"] is None else {"seed": chosen["seed"]}
-    with progress("drawing samples", None) as advance:
-        return list(with_confidence(results, level=chosen["confidence"], rounds=chosen["rounds"], progress=advance, **seed))
+        raise MismatchError("\ntreegauge: ".join(lines))
 
 
 def _print_parse_base(grammar: str, gold: str, options: ReadOptions, form: str) -> None:
     """Print the Parse Base below the scores, or on stderr if the format cannot hold it."""
     from treegauge.cli._grammars import parse_base_table
-    from treegauge.tables import TABLE_FORMATS, render
 
     beside = form in TABLE_FORMATS and form not in ("json", "csv")
     click.echo(
@@ -304,7 +300,6 @@ def _breakdown_names(given: Sequence[str]) -> list[str]:
     """The names of breakdowns in the given words; the singular `label` means `labels`."""
     if not given:
         return []
-    from treegauge.errors import UnknownName
     from treegauge.metrics.breakdowns import BREAKDOWNS
 
     known = {**{name.removesuffix("s"): name for name in BREAKDOWNS}, "unary": "unaries", **{name: name for name in BREAKDOWNS}}
@@ -317,7 +312,7 @@ def _breakdown_names(given: Sequence[str]) -> list[str]:
 
 def _systems_text(results: Sequence[Result], wanted: Sequence[str], chosen: dict[str, Any]) -> str:
     """The table of a paper, a row a system."""
-    from treegauge.scoring.paper_table import published_rows, rates_of, result_rows, score_caption, systems_table
+    from treegauge.scoring.paper_table import ShortSentences, published_rows, rates_of, result_rows, score_caption, systems_table
 
     tested, others = results[: chosen["tested"]], results[chosen["tested"] :]
     names = rates_of(tested, wanted)
@@ -326,17 +321,9 @@ def _systems_text(results: Sequence[Result], wanted: Sequence[str], chosen: dict
         *result_rows(others, names, untested="baseline"),
         *published_rows(chosen["published"], names),
     ]
-    table = systems_table(rows, names, score_caption(tested), (str(result.signature) for result in tested))
+    short = None if chosen["cutoff"] is None else ShortSentences(chosen["cutoff"], tested[0].short.sentences)
+    table = systems_table(rows, names, score_caption(tested), (str(result.signature) for result in tested), short=short)
     return render_rates(table, chosen) + "\n"
-
-
-def _chosen_rates(results: Sequence[Result], wanted: Sequence[str]) -> Sequence[tuple[str, str]]:
-    """The rates that --rates names; none stands for all."""
-    if not wanted:
-        return ()
-    from treegauge.scoring.paper_table import rates_of
-
-    return rates_of(results, wanted)
 
 
 def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
@@ -345,11 +332,19 @@ def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
     from treegauge.scoring.result import RateLayout
 
     form, wanted = chosen["form"], comma_separated(chosen["rates"])
-    if rows_are_systems(chosen) and not (chosen["per_sentence"] or chosen["breakdowns"] or chosen["by_length"]):
+    has_others = chosen["per_sentence"] or chosen["breakdowns"] or chosen["by_length"]
+    if has_others and chosen["rows"] == "systems":
+        remark("--rows systems has no effect beside --breakdown, --by-length and --per-sentence")
+    if rows_are_systems(chosen) and not has_others:
         pieces = iter([_systems_text(results, wanted, chosen)])
     else:
         digits = (2 if chosen["percent"] else 4) if chosen["digits"] is None else chosen["digits"]
-        layout = RateLayout(_chosen_rates(results, wanted), chosen["percent"], digits)
+        names = ()
+        if wanted:
+            from treegauge.scoring.paper_table import rates_of
+
+            names = rates_of(results, wanted)
+        layout = RateLayout(names, chosen["percent"], digits)
         pieces = score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"], layout=layout)
     if chosen["output"] != "-":
         from treegauge.io.writing import write_chunks

@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 @output_option("Output file of the model; with --show or --export, of the text.", default=None)
 @click.option("--neural", is_flag=True, help="Train a network (extra [torch]); best on a GPU.")
 @click.option("--quick", is_flag=True, help="Two grammars instead of six, or a network for CPUs: less time, less accurate.")
-@click.option("--grammars", type=click.IntRange(1), metavar="N", help="How many grammars.  [default: 6]")
+@click.option("--grammars", type=click.IntRange(1), metavar="N", help="Number of grammars.  [default: 6]")
 @click.option(
-    "--rounds", type=click.IntRange(0, 10), metavar="N", help="How often to split.  [default: chosen on held-out trees, at most 5]"
+    "--rounds", type=click.IntRange(0, 10), metavar="N", help="Rounds of splitting.  [default: chosen on held-out trees, at most 5]"
 )
 @click.option(
     "--epochs", type=click.IntRange(1), metavar="N",
-    help="--neural: how often to go through the trees.  [default: 24, --quick: 28; more if there are few trees]",
+    help="--neural: number of passes through the trees.  [default: 24, --quick: 28; more if there are few trees]",
 )  # fmt: skip
 @click.option(
     "--embeddings", type=INPUT, metavar="FILE", help="--neural: word vectors to start from, in word2vec's or GloVe's text format."
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     "--checkpoint",
     type=OutputFile(),
     metavar="FOLDER",
-    help="Where the state is kept after every iteration or minute.  [default: OUTPUT.checkpoint]",
+    help="Folder of the state, written after every iteration or minute.  [default: OUTPUT.checkpoint]",
 )
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the model is the same as without interruption.")
 @click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
@@ -89,8 +89,8 @@ def command(
 ) -> None:  # fmt: skip
     """Train a parser on TREEBANK: latent-variable grammars by split-merge EM (Petrov et al. 2006), or a network.
 
-    How many rounds, how much smoothing and pruning, and lam are chosen on trees held out from TREEBANK; then the grammars are
-    trained on all of it. A network is trained until its F1 on some of the trees no longer rises. stderr shows the log likelihood
+    The number of rounds, smoothing, pruning and lam are chosen on trees held out from TREEBANK; then the grammars are trained on
+    all of it. A network is trained until its F1 on some of the trees no longer rises. stderr shows the log likelihood
     or the F1, and the time left. Parse with: treegauge parse MODEL.
 
     \b
@@ -133,10 +133,7 @@ def command(
     from treegauge.learning.latent.latent_training import QUICK, TrainingSettings, train_latent
 
     settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=number_of_jobs(jobs, IN_PROCESS))
-    if grammars is not None:
-        settings = replace(settings, grammars=grammars)
-    if no_tune:
-        settings = replace(settings, tuning_grammars=0)
+    settings = replace(settings, grammars=grammars or settings.grammars, tuning_grammars=0 if no_tune else settings.tuning_grammars)
     bank = _training_trees(treebank, options, hold_out, broken)
     began = time.monotonic()
     with when_compiling(report_compiling), status_line(quiet=quiet) as show_line:
@@ -192,21 +189,21 @@ def _train_network(
         needed = {form for tree in bank for word in tree.words for form in word_forms(word)}
         vectors = read_vectors(embeddings, needed)
         known = sum(word in needed for word in vectors.words)
-        click.echo(f"{number_of(len(vectors.words), 'word vector')}, {known:,} of them of words in the trees", err=True)
+        click.echo(f"{number_of(len(vectors.words), 'word vector')}, {known:,} of them for words in the trees", err=True)
     time_left = _TimeLeft()
     with status_line(quiet=quiet) as show_line:
 
         def report(at: TrainingReport) -> None:
             left = time_left(at.done)
-            f1 = "" if at.f1 is None or math.isnan(at.f1) else f", F1 {100 * at.f1:.2f} on the slice"
-            show_line(f"epoch {at.epoch} of {at.epochs}: {at.loss:.3f} nats a sentence{f1}{left}")
+            f1 = "" if at.f1 is None or math.isnan(at.f1) else f", held-out F1 {100 * at.f1:.2f}"
+            show_line(f"epoch {at.epoch} of {at.epochs}: {at.loss:.3f} nats per sentence{f1}{left}")
 
         model = train_network(
             list(bank), settings, trained_on=bank.sha256(), device=device,
             jobs=number_of_jobs(jobs, IN_PROCESS), tune=not no_tune, checkpoint=checkpoint or f"{output}.checkpoint",
             vectors=vectors, encoder=pretrained, resume=resume, on_report=report, save=lambda made: save_network(made, output),
         )  # fmt: skip
-    f1 = f"F1 {100 * model.notes['f1']:.2f} on the slice, " if model.notes["f1"] is not None else ""
+    f1 = f"held-out F1 {100 * model.notes['f1']:.2f}, " if model.notes["f1"] is not None else ""
     size = _size(output)
     click.echo(f"network: {f1}lam {model.lam:g}, {size}, on {device} {_cost(began, device)}: {output}", err=True)
 
@@ -224,13 +221,14 @@ def _training_trees(treebank: str, options: ReadOptions, share: float, broken: B
 
 
 def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport], None]:
-    """A function that shows each iteration, and the time left."""
+    """A function that shows each iteration, or every tenth where lines stay (in a file, say), and the time left."""
     lock, time_left = Lock(), _TimeLeft()
 
     def tell(at: IterationReport) -> None:
         with lock:
             left = time_left(at.done)
-            show(f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}")
+            if at.iteration % 10 == 0 or sys.stderr.isatty():
+                show(f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}")
 
     return tell
 
@@ -262,10 +260,10 @@ def _look(
 
     model = load_latent(path)
     if grammar > len(model.grammars):
-        raise UsageError(f"the model has {number_of(len(model.grammars), 'grammar')}: --grammar {grammar} is none of them")
+        raise UsageError(f"--grammar {grammar}: the model has {number_of(len(model.grammars), 'grammar')}")
     rounds = model.grammars[grammar - 1].rounds
     if level is not None and level > rounds:
-        raise UsageError(f"the grammar has {number_of(rounds, 'round')}: --level {level} is none of them")
+        raise UsageError(f"--level {level}: the grammar has {number_of(rounds, 'round')}")
     wanted = rounds if level is None else level
     if show:
         table = describe(model, grammar - 1, wanted, labels)

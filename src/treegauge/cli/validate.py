@@ -34,7 +34,7 @@ def command(files: tuple[str, ...], most: int, notes: bool, statistics: bool, fo
     """List the errors in FILE... (treebank files, directories, globs; - is stdin): all are counted, at most --max per file shown.
 
     Exit code 3 if there are any. Notes point out what is odd but not wrong: empty parses, words without tags, nodes without words,
-    several trees on a line, an encoding that was found, and files that should be read with --treebank. Memory does not grow with
+    several trees on a line, a detected encoding, and files that should be read with --treebank. Memory does not grow with
     the input, with or without --stream.
 
     \b

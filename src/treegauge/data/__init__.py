@@ -29,7 +29,7 @@ EXAMPLES = {
     "B.mrg": "their parses by the same grammar, decoded for precision and recall",
     "sentences.txt": "their words, a sentence per line, without traces",
     "llm.jsonl": "A.mrg as a language model might have written it, with prose, code fences and broken brackets",
-    "llm2.jsonl": "the same from B.mrg, other sentences broken",
+    "llm2.jsonl": "the same from B.mrg, with other sentences broken",
     "messy.mrg": "the first 12 trees of gold.mrg, with errors in three lines",
     "grammar.txt": "a small grammar for teaching, with an ambiguous sentence in sentence.txt",
     "sentence.txt": "I saw the man with the telescope",

@@ -18,21 +18,20 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from treegauge.compilation import SIGNALS, signals_held
 from treegauge.engines import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
 from treegauge.errors import EngineError, MissingExtra, UsageError
 
 _SECONDS_TO_CONNECT = 30
 _MOST_UNPACKED = 4
 _WORKER_LOST = "a worker process died (killed, or out of memory)"
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _unpacked: OrderedDict[str, tuple[Callable[[Any, Any], Any], Any]] = OrderedDict()
 
 
@@ -131,7 +130,7 @@ def _executor(workers: int, folder: str | None = None, *, copies: bool = False) 
 def _begin(workers: int, folder: str | None) -> None:
     """Prepare a worker: it leaves interrupts to the parent process, ends with it, and leaves other cores to the other workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for number in _SIGNALS[1:]:  # a forked worker has the handlers of its parent
+    for number in SIGNALS[1:]:  # a forked worker has the handlers of its parent
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
@@ -160,7 +159,7 @@ class _ProcessTasks:
     def start(self, item: Any, executor: ProcessPoolExecutor | None = None) -> tuple[ProcessPoolExecutor, Future[Any]]:
         executor = executor or self._engine.executor()
         try:
-            with _signals_held():
+            with signals_held():
                 return executor, executor.submit(call_with_file, self._path, item)
         except BrokenProcessPool as error:
             # Some earlier shard broke the pool; that shard is found when its turn comes.
@@ -233,7 +232,7 @@ class Cluster(Engine):
         failure: Exception | None = None
         for _ in range(TRIES):
             try:
-                with _signals_held():
+                with signals_held():
                     return start(
                         n_workers=self._workers or os.cpu_count() or 1,
                         threads_per_worker=1,
@@ -269,27 +268,6 @@ def _wait_for(path: str) -> None:
         if time.monotonic() > until:
             raise TimeoutError(f"no file of this name was written within {_SECONDS_TO_CONNECT} seconds")
         time.sleep(0.05)
-
-
-@contextmanager
-def _signals_held() -> Generator[None]:
-    """A context in which signals wait: one in the middle of starting a worker would leave it half started. New processes do not
-    notice interrupts from the keyboard, which this process handles for all."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    ours = {n: signal.signal(n, lambda number, _: came.append(number)) for n in _SIGNALS if callable(signal.getsignal(n))}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if hasattr(signal, "pthread_sigmask") else None
-    try:
-        yield
-    finally:
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for number, handler in ours.items():
-            signal.signal(number, handler)
-        for number in came[:1]:
-            signal.raise_signal(number)
 
 
 class _ClusterTasks:

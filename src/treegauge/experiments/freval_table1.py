@@ -78,11 +78,11 @@ SYSTEMS = (
 class Settings:
     """The options of the experiment."""
 
-    sentences: int = setting(500, "The most test sentences to parse: the first ones.")
+    sentences: int = setting(500, "Maximum number of test sentences; the first ones are parsed.")
     max_length: int = setting(40, "Leave out test sentences with more words; 0: none.")
-    dop_trees: int = setting(400, "The most training trees of DOP, whose grammar grows with every node.")
+    dop_trees: int = setting(400, "Maximum number of training trees for DOP, whose grammar grows with every node.")
     latent: int = setting(
-        5, "The most rounds of splitting for latent-variable grammars; held-out training trees choose how many. 0: leave them out."
+        5, "Maximum rounds of splitting for latent-variable grammars; held-out training trees choose how many. 0: no such grammars."
     )
     matching: str = setting("published", "published counts as the authors' program does, edges as treegauge does by default.")
     rounds: int = setting(2_000, "Rounds of the randomisation tests.")
@@ -177,7 +177,7 @@ def _table(metric: Freval, tests: RateTests, sparse: RateTests) -> Table:
     about = (
         "The paper's parsers were trained on 39,832 trees and tested on section 23 of the Wall Street Journal; ours are others, on "
         "another treebank: compare how columns change within a row, not the rows.",
-        "sparsity: sizes of few gold fragments lean on smaller ones (--alpha sparsity), as the paper hints one could do.",
+        "sparsity: sizes with few gold fragments are smoothed by smaller sizes (--alpha sparsity), as the paper suggests.",
     )
     title = "FREVAL by range of fragment sizes, uniform weights"
     return Table(title, ("parser", *columns), tuple(rows), about, columns)
@@ -249,7 +249,7 @@ def _notes(
     shares = ", ".join(f"{name} {share:.1%}" for name, share in unparsed.items())
     return [
         f"Outcome: {outcome}",
-        f"Corpus: {corpus.name}, {n_train:,} trees to train on, {len(gold):,} to test on{longest}; held out are {how}. "
+        f"Corpus: {corpus.name}, {n_train:,} trees to train on, {len(gold):,} to test on{longest}; held out: {how}. "
         f"DOP is of the first {min(settings.dop_trees, n_train):,} trees only.",
         f"Sentences without a parse get {instead}: {shares}.",
         "PCFG: right-binarised, one symbol of history. MH: Sima'an's head-lexicalised grammar, without unary productions, so it "

@@ -24,7 +24,6 @@ from treegauge.learning.reestimation import decode_brackets
 from treegauge.metrics.goodman import Goodman
 from treegauge.metrics.metric import total_of
 from treegauge.parsing.parser import fallback
-from treegauge.parsing.span_trees import make_tree
 from treegauge.presets import load_preset
 from treegauge.reports.figures import Figure, Series
 from treegauge.significance import paired_t
@@ -60,11 +59,11 @@ RatesOfRuns = dict[str, list[float]]
 class Settings:
     """The options of the experiment."""
 
-    runs: int = setting(10, "How often, each time with another split and another start.")
+    runs: int = setting(10, "Number of runs, each with another split and another start.")
     nonterminals: int = setting(15, "Symbols of the learned grammars.")
     iterations: int = setting(75, "Steps of re-estimation.")
     test: int = setting(88, "Test sentences per run; at most a fifth of all.")
-    sentences: int = setting(788, "The most sentences to use, drawn anew for each run; the rest is left out.")
+    sentences: int = setting(788, "Maximum number of sentences, drawn anew for each run.")
     max_length: int = setting(15, "Leave out sentences with more terminals.")
     terminals: str = setting("tags", "tags or words")
     seed: int = setting(1, "Seed of splits and starts.")
@@ -104,7 +103,7 @@ def one_run(shared: tuple[BracketedSentences, Settings, int], number: int) -> di
     order = np.random.default_rng([settings.seed, number]).permutation(len(sentences))[: settings.sentences]
     size = min(settings.test, len(order) // 5)
     test, train = sentences.take(order[:size]), sentences.take(order[size:])
-    gold = Treebank.from_trees(bracket_tree(test.words(i), test.brackets(i)) for i in range(size))
+    gold = Treebank.from_trees(Tree.from_spans(test.words(i), test.brackets(i), test.words(i)) for i in range(size))
     start = random_grammar(settings.nonterminals, sentences.terminals, [settings.seed, number, 1])
     rates: dict[str, RatesOfRuns] = {parser: {name: [] for name in CRITERIA} for parser in (VITERBI, RECALL)}
     entropy: list[float] = []
@@ -125,16 +124,7 @@ def one_run(shared: tuple[BracketedSentences, Settings, int], number: int) -> di
 
 
 def _guess(words: Sequence[str], brackets: Sequence[tuple[int, int]] | None) -> Tree:
-    return fallback(words, words, root="X") if brackets is None else bracket_tree(words, brackets)
-
-
-def bracket_tree(words: Sequence[str], brackets: Sequence[tuple[int, int]]) -> Tree:
-    """The tree with a root and these brackets, all labelled X, in which each word is its own tag.
-
-    >>> print(bracket_tree(["DT", "NN", "VBD"], [(0, 2), (0, 3)]))
-    (X (X (DT DT) (NN NN)) (VBD VBD))
-    """
-    return make_tree(dict.fromkeys(brackets, "X"), words, words, "X")
+    return fallback(words, words, root="X") if brackets is None else Tree.from_spans(words, brackets, words)
 
 
 def _rates(gold: Treebank, trees: Sequence[Tree]) -> dict[str, float]:
@@ -233,8 +223,8 @@ def _figure(name: str, results: Sequence[Mapping[str, Any]]) -> Figure:
         lines.append(Series(parser, mean, least, most))
     if len(results) > 1:
         typical = typical_run(results, name)
-        for parser in (VITERBI, RECALL):
-            lines.append(Series(f"{parser}, run {typical + 1}", results[typical]["rates"][parser][name]))
+        rates = results[typical]["rates"]
+        lines += [Series(f"{parser}, run {typical + 1}", rates[parser][name]) for parser in (VITERBI, RECALL)]
     return Figure(
         CRITERIA[name].replace("_", "-"),
         "lines",

@@ -199,7 +199,7 @@ def _notes(
         f"Outcome: {outcome} In the paper there is one exception: Labelled Recall is best on Consistent Brackets Recall.",
         "Corpus: the paper used part of the Penn Treebank 0.5 (1805 test sentences, 38610 nonterminals; how many to train on it "
         f"does not say). Here {corpus.name}: {matrix.train_trees:,} trees to train on, {len(matrix.gold):,} to test on, of 2 to "
-        f"{settings.max_length} symbols; held out are {parts.how}.",
+        f"{settings.max_length} symbols; held out: {parts.how}.",
         "Sentences are sequences of gold tags, which the paper's 'symbols' most likely were.",
         "Trees: traces and function tags removed, chains of single children collapsed (the top label stays; over one word, the "
         "tag), X -> A B C D as X -> A X_Cont and so on. Relative frequency, no smoothing. Preterminals do not count.",

@@ -56,7 +56,7 @@ JUDGES = ("simulated", "none")
 class Settings:
     """The options of the experiment."""
 
-    sentences: int = setting(500, "The most test sentences to parse: the first ones.")
+    sentences: int = setting(500, "Maximum number of test sentences; the first ones are parsed.")
     max_length: int = setting(40, "Leave out test sentences with more words; 0: none.")
     steps: str = setting("traces,functions,root,redundant,binarise:h=1", "Normalising steps of the grammar.")
     a: str = setting("viterbi", "Objective of system A.")
@@ -97,7 +97,7 @@ def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     work.report("counting")
     forests = (Forest(grammar, sentence.words) for sentence in sentences)
     compared = _compare(gold, trees, settings, parse_base((forest.n, forest.n_parses) for forest in forests))
-    about = f"{corpus.name}: {len(parts.train):,} trees to train on, {len(gold):,} to test on; held out are {parts.how}"
+    about = f"{corpus.name}: {len(parts.train):,} trees to train on, {len(gold):,} to test on; held out: {parts.how}"
     return ExperimentReport(
         tables=[_items(compared), _comparative(compared), _measures(compared), _test(compared), _crossings(compared)],
         notes=_notes(about, settings, compared),

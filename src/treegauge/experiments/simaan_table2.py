@@ -417,7 +417,7 @@ class Settings:
     """The options of the experiment."""
 
     unknown_below: int = setting(5, "Words seen fewer times in training, and unseen ones, become one unknown word.")
-    sentences: int = setting(1000, "The most test sentences to parse: the first ones.")
+    sentences: int = setting(1000, "Maximum number of test sentences; the first ones are parsed.")
     max_length: int = setting(0, "Leave out test sentences with more words; 0: none.")
     unaries: str = setting("joined", "MRL's chains of single children: joined into one symbol while parsing, or kept.")
     gold_tags: bool = setting(False, "Parse with the gold tags given.")
@@ -442,7 +442,7 @@ def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     points = curve(made, train, test, settings.halvings, settings.unknown_below, work) if settings.halvings >= 0 else []
     work.report("testing differences")
     longest = f" of at most {settings.max_length} words" if settings.max_length else ""
-    about = f"{len(train):,} trees to train on, {len(test):,} to test on{longest}; held out are {parts.how}"
+    about = f"{len(train):,} trees to train on, {len(test):,} to test on{longest}; held out: {parts.how}"
     same = _tests(
         [collapse_unaries(cleaner("functions")(tree)) for tree in test],
         {

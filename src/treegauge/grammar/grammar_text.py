@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.errors import EncodingError, FormatError, GrammarError
+from treegauge.errors import EncodingError, FileNote, FormatError, GrammarError, warn
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.io.sources import Source
 
 _NLTK_SYMBOL = r"[\w/][\w/^<>-]*"
 _TOKEN = re.compile(
-    rf"""\s*(?:(?P<arrow>->)|(?P<bar>\|)|\[\s*(?P<probability>[^\]\s]*)\s*\]|(?P<json>@"(?:[^"\\]|\\.)*")
-    |(?P<word>"[^"]*"|'[^']*')|`(?P<quoted>(?:[^`]|``)*)`|(?P<symbol>{_NLTK_SYMBOL}))""",
+    rf"""\s*(?:(?P<arrow>->|→)|(?P<bar>\|)|\[\s*(?P<probability>[^\]\s]*)\s*\]|(?P<json>@"(?:[^"\\]|\\.)*")
+    |(?P<word>"[^"]*"|“[^”]*”|'[^']*'|‘[^’]*’)|`(?P<quoted>(?:[^`]|``)*)`|(?P<symbol>{_NLTK_SYMBOL}))""",
     re.VERBOSE,
 )
 _BARE = re.compile(_NLTK_SYMBOL)
@@ -53,7 +53,7 @@ def read_text(text: str, *, path: str = "", start: str | None = None, renormalis
     ('NP', 'PRP$', 'NN')
     >>> read_text('S -> NP VP [0.9')
     Traceback (most recent call last):
-    treegauge.errors.FormatError: <input>:1:12: this is neither a symbol, a word, nor a probability
+    treegauge.errors.FormatError: <input>:1:12: neither a symbol, a word in quotes nor a probability in square brackets
       S -> NP VP [0.9
                  ^
       A rule is written  A -> B "word" C [0.3] | D [0.7]  with other symbols in backquotes: `PRP$`.
@@ -70,9 +70,15 @@ def read_text(text: str, *, path: str = "", start: str | None = None, renormalis
     if not rules:
         raise FormatError("no rules", path=path, line=1, column=1, text=text.split("\n", 1)[0], advice=_ADVICE)
     try:
-        return PCFG.from_rules(rules, start=start, renormalise=renormalise)
+        grammar = PCFG.from_rules(rules, start=start, renormalise=renormalise)
     except GrammarError as error:
         raise FormatError(str(error), path=path) from None
+    reached = {grammar.start}
+    while more := {x for rule in rules if rule.lhs in reached for x in rule.rhs} & known - reached:
+        reached |= more
+    if lost := known - reached:
+        warn(FileNote(path or "grammar", f"the start symbol {grammar.start} never leads to {', '.join(sorted(lost))}"))
+    return grammar
 
 
 def _without_rules(unknown: set[str], known: set[str], text: str, path: str) -> FormatError:
@@ -114,10 +120,12 @@ def _tokens(line: _GrammarLine, path: str) -> Iterator[_Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            if text[at:].lstrip().startswith("#"):
+            rest = text[at:].lstrip()
+            if rest.startswith("#"):
                 return
-            column = at + len(text[at:]) - len(text[at:].lstrip()) + 1
-            raise _error("this is neither a symbol, a word, nor a probability", _Token("", "", column), line, path)
+            arrow = "; write ->" if rest.startswith(("-->", "::=", ":=", "=>")) else ""
+            problem = f"neither a symbol, a word in quotes nor a probability in square brackets{arrow}"
+            raise _error(problem, _Token("", "", len(text) - len(rest) + 1), line, path)
         kind, column = str(match.lastgroup), match.start(str(match.lastgroup)) + 1
         found = match.group(kind)
         if kind == "word":
@@ -143,15 +151,16 @@ def _rules(line: _GrammarLine, path: str) -> Iterator[Rule]:
     if tokens[0].kind != "symbol":
         raise _error("a rule starts with a symbol", tokens[0], line, path)
     if len(tokens) < 2 or tokens[1].kind != "arrow":
-        raise _error("expected '->' after the left-hand side", tokens[min(1, len(tokens) - 1)], line, path)
+        blank = ", with a blank before it" if "->" in tokens[0].text else ""
+        raise _error(f"expected '->' after the left-hand side{blank}", tokens[min(1, len(tokens) - 1)], line, path)
     rhs: list[_Token] = []
     probability: float | None = None
     for token in [*tokens[2:], _Token("bar", "", len(line.text) + 1)]:
         if token.kind == "bar":
             if probability is None:
-                raise _error("this alternative has no probability in brackets", token, line, path)
-            if not rhs:
-                raise _error("a right-hand side must not be empty", token, line, path)
+                raise _error("this alternative has no probability in square brackets", token, line, path)
+            if not all(each.text for each in rhs) or not rhs:
+                raise _error("a right-hand side must not be empty, nor hold an empty word", token, line, path)
             yield Rule(tokens[0].text, tuple(t.text for t in rhs), tuple(t.kind == "word" for t in rhs), probability)
             rhs, probability = [], None
         elif token.kind == "arrow" or probability is not None:
@@ -268,7 +277,7 @@ def read_file(path: str | Path, *, start: str | None = None, renormalise: bool =
             text = stream.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
-    if text.strip() and "->" not in text:
+    if text.strip() and "->" not in text and "→" not in text:
         problem = "this is neither a model nor a grammar, which has rules such as S -> NP VP [1]"
         advice = "A model, a file of induce, train or mix, comes before the text; own is a small grammar that comes with treegauge."
         raise FormatError(problem, path=str(path), advice=advice)

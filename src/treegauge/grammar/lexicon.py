@@ -94,10 +94,8 @@ def _shape(word: str, initial: bool, known: Callable[[str], bool]) -> str:
     capitals = sum(map(str.isupper, word))
     shape = ""
     if capitals:
-        if word[0].isupper() and capitals == 1:
-            shape = "I" if initial else "C"
-        else:
-            shape = "A" if word == word.upper() else "M"
+        is_name = word[0].isupper() and capitals == 1
+        shape = ("I" if initial else "C") if is_name else "A" if word == word.upper() else "M"
         shape += "k" if known(word.lower()) else ""
     if any(map(str.isdigit, word)):
         shape += "d" if any(map(str.isalpha, word)) else "D"

@@ -76,12 +76,9 @@ def load_model(path: str | Path) -> Model:
     """The model in a file; :class:`~treegauge.errors.ModelError` if it is damaged or of another version."""
     document, arrays = read_archive(path, SCHEMA, VERSION)
     with refusing_damaged_model(path):
-        grammar = PCFG(tuple(_rules(document, arrays)), str(document["start"]), _labels(document["labels"]))
+        labels = {str(symbol): None if label is None else str(label) for symbol, label in document["labels"].items()}
+        grammar = PCFG(tuple(_rules(document, arrays)), str(document["start"]), labels)
         return Model(grammar, str(document["trained_on"]), dict(document["notes"]), stored_hashes(arrays))
-
-
-def _labels(found: Mapping[str, Any]) -> dict[str, str | None]:
-    return {symbol: None if label is None else str(label) for symbol, label in found.items()}
 
 
 _COLUMNS = {"lhs": "i", "arity": "i", "rhs": "i", "is_word": "b", "probability": "f"}

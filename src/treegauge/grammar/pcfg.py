@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from treegauge.errors import GrammarError
+from treegauge.errors import GrammarError, check_kind
 from treegauge.tables import number_of
 from treegauge.trees.tree import Production
 
@@ -79,6 +79,8 @@ class PCFG:
             _check(rule)
         object.__setattr__(self, "rules", _merge_duplicates(self.rules))
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+        if self.rules and self.start not in self.totals:
+            raise GrammarError(f"the start symbol {self.start!r} has no rules")
         for lhs, total in self.totals.items():
             if abs(total - 1) > TOLERANCE:
                 raise GrammarError(
@@ -185,7 +187,10 @@ def totals_by_parent(rules: Iterable[Rule | Production], values: Iterable[float]
 
 
 def _from_triple(triple: tuple[str, Sequence[str], float], symbols: set[str]) -> Rule:
+    if isinstance(triple, str) or len(triple) != 3 or isinstance(triple[1], str):
+        raise GrammarError(f"a rule is ('NP', ['Det', 'man'], 0.5), not {triple!r}; PCFG.parse reads rules as text")
     lhs, rhs, probability = triple
+    check_kind(f"the probability of {lhs}", probability, "float")
     return Rule(lhs, tuple(rhs), tuple(symbol not in symbols for symbol in rhs), float(probability))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from treegauge.errors import RequestError
-from treegauge.io.sources import ReadOptions, Source, Text
+from treegauge.io.sources import ReadOptions, Source, Text, relative_path
 from treegauge.trees.notation import discbracket_line, parse_discbracket
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -147,13 +147,13 @@ def _merged(found: Sequence[tuple[str, str]], old: Sequence[str], new: Sequence[
 
 def patch_of(files: Sequence[CorrectedFile] | None) -> Iterator[bytes]:
     """The lines of a unified diff of all files that changed, for ``git apply`` and ``patch -p1`` in the current folder."""
-    if files is None:
+    if files is None or any(os.path.getsize(each.path) != len(each.before) for each in files):
         raise RequestError(
             "a patch needs bracketed files whose trees are read just as they are written, and these are not: standard input,\n"
-            "  export and XML have no such text, and treebank=... leaves out lemmas and the like. corrected=... writes all trees."
+            "  export, XML and .gz have no such text; treebank=... leaves out lemmas and the like. corrected=... writes all trees."
         )
     for path, before, after in files:
-        name = os.path.relpath(path).replace(os.sep, "/").encode("utf-8", "surrogateescape")
+        name = relative_path(path).encode("utf-8", "surrogateescape")
         old, new = (re.findall(rb"[^\n]*\n|[^\n]+", data) for data in (before, after))
         for line in difflib.diff_bytes(difflib.unified_diff, old, new, b"a/" + name, b"b/" + name):
             yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"

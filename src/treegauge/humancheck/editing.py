@@ -153,15 +153,11 @@ def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_ga
     made = from_placed_words(found.tree)
     # from_placed_words() sorts siblings by first words, which can renumber nodes; nodes over the same words form a chain and keep
     # their order.
-    wanted = [_places(part) for part in found.tree.nodes()]
+    wanted = [tuple(sorted(word.place for word in part.words if isinstance(word, PlacedWord))) for part in found.tree.nodes()]
     rank = wanted[: found.node].count(wanted[found.node])
     of_nodes = (tuple(places) for node, places, _ in walk(made) if isinstance(node, Tree))
     same = [number for number, places in enumerate(of_nodes) if places == wanted[found.node]]
     return Edit(made, same[rank])
-
-
-def _places(placed: Tree) -> tuple[int, ...]:
-    return tuple(sorted(word.place for word in placed.words if isinstance(word, PlacedWord)))
 
 
 def edited_tree(gold: Tree, text: str) -> Tree:

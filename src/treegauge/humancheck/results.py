@@ -318,10 +318,7 @@ class _KindCounts:
             return np.zeros((2, draws + 1))
         if not n:
             return np.full((2, draws + 1), np.nan)
-        if units is None:
-            drawn = self._draw_brackets(rng, draws)
-        else:
-            drawn = self._draw_sentences(rng, draws, units[self._here])
+        drawn = self._draw_brackets(rng, draws) if units is None else self._draw_sentences(rng, draws, units[self._here])
         expected = self.open * self.n_accepted / n
         return np.concatenate([expected[:, None], drawn], axis=1)
 

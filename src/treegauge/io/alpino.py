@@ -180,7 +180,7 @@ def _remove_wordless(graph: Graph) -> None:
 
 
 def alpino_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
-    """The trees as Alpino XML within ``<treebank>``, sentences numbered from 1."""
+    """The trees as Alpino XML within ``<treebank>``; sentences keep their numbers."""
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n<treebank>\n'
     yield from tree_lines(blocks, _sentence)
     yield b"</treebank>\n"

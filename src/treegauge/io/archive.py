@@ -68,6 +68,7 @@ def read_archive(
     # The file is read first, so that an error of the disk is not mistaken for damaged content, on which zipfile fails in many ways.
     most_bytes = most_bytes or MOST_BYTES
     content = file_content(path, most_bytes)
+    refuse_scores(content, str(path))
     with refusing_damaged_model(path):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = _parts(archive, len(content), str(path), most_parts, most_bytes)
@@ -85,6 +86,13 @@ def read_archive(
             "its sha256 differs from the one stored in it", path=str(path), advice="The file is damaged; write it again."
         )
     return document, arrays
+
+
+def refuse_scores(beginning: bytes, path: str) -> None:
+    """Raise an error if a file, of which this is the beginning, has saved scores, whose first member is scores.json."""
+    if beginning.startswith(b"PK") and beginning[30:41] == b"scores.json":
+        how = "in Python treegauge.significance.compare_scores(treegauge.Scores.load(a, b))"
+        raise FormatError(f"saved scores, not trees or a model\n  Compare them by the option scores of compare, {how}", path=path)
 
 
 def refusing_damaged_model(path: str | Path) -> AbstractContextManager[None]:

@@ -19,6 +19,7 @@ from treegauge.io.bracketed_columns import (
     Events,
     Names,
     TreeColumns,
+    as_written,
     begin_at_margin,
     closing_bracket,
     find_events,
@@ -28,7 +29,7 @@ from treegauge.io.bracketed_columns import (
     part_of,
     read_escapes,
 )
-from treegauge.io.sources import ReadOptions, Text, TextPosition
+from treegauge.io.sources import ReadOptions, Source, Text, TextPosition
 from treegauge.trees.columns import Int64
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -224,7 +225,8 @@ class _Reader:
             if self.nested is None:
                 self.nested = is_nested_at_margin(whole)
             stops = self.options.on_error == "stop"
-            block = _TextBlock(whole, self.path, self.place, is_last, self.options, may_nest_at_margin=stops or self.nested)
+            may_nest, source = stops or self.nested, self.text.source
+            block = _TextBlock(whole, self.path, self.place, is_last, self.options, may_nest_at_margin=may_nest, source=source)
             part, used = block.read(self.names) if stops else self._read_mended(block)
             self.failed_block = None
             before, self.place = self.place, self.place.after(block.text, used)
@@ -264,7 +266,7 @@ class _Reader:
         if not mended.used:
             return None, 0
         part, _ = block._replace(text=mended.text, is_last=True, may_nest_at_margin=True).read(self.names)
-        problems = {number: found._replace(text=self.text.original(found.text)) for number, found in mended.problems.items()}
+        problems = {n: found._replace(text=self.text.original(as_written(found.text))) for n, found in mended.problems.items()}
         return None if part is None else with_problems(part, problems), mended.used
 
 
@@ -283,6 +285,8 @@ class _TextBlock(NamedTuple):
     options: ReadOptions
     bad_lines: AbstractSet[int] = frozenset()
     may_nest_at_margin: bool = True
+    source: Source | None = None
+    """The source that gets a note on several trees on a line, if each line is one tree."""
 
     def read(self, names: Names) -> tuple[TreeColumns | None, int]:
         """The complete trees of this block (None if there are none), and the number of bytes read."""
@@ -364,6 +368,9 @@ class _TextBlock(NamedTuple):
             raise self._error()
         roots = events.position[(events.depth == 1) & events.is_open]
         count = np.bincount(np.searchsorted(newlines, roots), minlength=len(newlines))
+        if self.source is not None:
+            for line in np.flatnonzero(count > 1)[:5].tolist():
+                self.source.note(f"{count[line]} trees on this line", f"{self.path}:{self.place.line + line}")
         special = [line for line in np.flatnonzero(count != 1).tolist() if line not in left_out]
         return find_events(_with_lines_mended(text, special, newlines.tolist())) if special else events
 

@@ -532,6 +532,11 @@ def escape_everywhere(text: bytes) -> bytes:
     return text.replace(b"\\(", _ESCAPED_OPEN).replace(b"\\)", _ESCAPED_CLOSE)
 
 
+def as_written(text: bytes) -> bytes:
+    """The text with its escaped brackets again, the inverse of :func:`escape_everywhere`."""
+    return text.replace(_ESCAPED_OPEN, b"\\(").replace(_ESCAPED_CLOSE, b"\\)")
+
+
 def read_escapes(text: bytes, *, lines: bool, is_whole: bool = True) -> bytes:
     r"""The text with escaped brackets replaced, tree by tree; trees begin at the margin or, with ``lines``, on each line.
 

@@ -21,7 +21,7 @@ _TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"
 _BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 _BALANCE = "Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
 OUTSIDE = "text outside brackets"
-_OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); comment=... leaves comment lines out."
+_OUTSIDE = 'A word belongs in a bracket, as in (NP (NN word)); comment="#" skips lines with #, format="brackets" reads bare words.'
 _LINES = "Each line was declared to be one sentence: leave out lines=True for trees over several lines."
 _SHOWN_BYTES = 400
 _STRETCH = 1 << 16
@@ -175,7 +175,8 @@ def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"byte 0x{line[error.start]:02x} is not UTF-8"
-        return problem, error.start, 'Give the encoding of the file, for example encoding="latin-1".'
+        advice = 'Give the encoding of the file, for example encoding="latin-1"; if all else is UTF-8, correct this line.'
+        return problem, error.start, advice
     return None
 
 

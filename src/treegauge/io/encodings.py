@@ -45,13 +45,22 @@ def is_xml(beginning: bytes) -> bool:
     return _XML.match(beginning.removeprefix(codecs.BOM_UTF8)) is not None
 
 
+def has_utf8(text: bytes) -> bool:
+    """Whether a text that is not UTF-8 is so in a few places only, or where it is put together from files in two encodings.
+
+    >>> has_utf8("Größe".encode() + "Größe".encode("latin1")), has_utf8("Größe".encode("latin1"))
+    (True, False)
+    """
+    return 50 * len(_UTF8.findall(text)) > len(_HIGH.findall(text))
+
+
 def is_western(text: bytes) -> bool:
     """Whether a text that is not UTF-8 looks like Windows-1252.
 
     >>> [is_western(word.encode("latin2")) for word in ("Größe", "małżeństwo", "hűvös")]
     [True, False, False]
     """
-    if 50 * len(_UTF8.findall(text)) > len(_HIGH.findall(text)):  # UTF-8 with a few broken bytes
+    if has_utf8(text):
         return False
     try:
         decoded = text.decode(WINDOWS)

@@ -252,7 +252,7 @@ _BLANK = re.compile(r"[ \t\n\r\v\f\0]")
 
 
 def export_text(blocks: Iterable[Treebank], version: int = 3) -> Iterator[bytes]:
-    """The trees as an export file of version 3 or 4, sentences numbered from 1.
+    """The trees as an export file of version 3 or 4; sentences keep their numbers.
 
     A tree whose root is not ``VROOT`` is marked by a comment in its first line, so that reading does not add one.
     """

@@ -112,7 +112,7 @@ def detect_format(text: Text, options: ReadOptions) -> Format:
 
 
 def _format_of(text: Text, options: ReadOptions) -> Format:
-    if options.field and options.format == "auto":
+    if options.field and options.format == "auto" and not text.head.lstrip().startswith(b"("):  # brackets have no fields
         return FORMATS["jsonl"]
     if options.format != "auto":
         return format_named(options.format, READABLE)
@@ -136,7 +136,7 @@ def _looks_like(head: bytes, options: ReadOptions) -> str:
         return "jsonl"
     if _CHUNK_LINE.fullmatch(line):
         return "conll2000"
-    if not line.startswith(b"("):
+    if not line.startswith(b"(") and (b"`" in line or len(line.split()) != 1):  # a word alone may be a sentence
         return "bracketed"
     return "discbracket" if _has_places(head, options) else "brackets" if lacks_labels(head) else "bracketed"
 
@@ -242,9 +242,9 @@ def style_by_signs(head: bytes) -> StyleSign | None:
 
 
 def _has_lemma_leaves(head: bytes) -> bool:
-    """Whether nearly all leaves have three parts, of which the last two, word and lemma, mostly begin alike."""
+    """Whether nearly all leaves have three parts, of which the last two, word and lemma, mostly begin alike but differ."""
     if not any(len(piece.rpartition(b"(")[2].split()) == 3 for piece in head.split(b")", _FEW)[:_FEW]):
         return False
     found: list[tuple[bytes, bytes]] = re.findall(_LEAF_WITH_LEMMA, head)
-    alike = sum(word[:1].lower() == lemma[:1].lower() for word, lemma in found)
+    alike = sum(word[:1].lower() == lemma[:1].lower() for word, lemma in found) * any(word != lemma for word, lemma in found)
     return len(found) > max(9 * len(re.findall(_LEAF, head)), _FEW) and 2 * alike > len(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, cast
@@ -23,8 +24,7 @@ def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 
     If none of the first lines has it, that is an error in any case.
     """
-    field = options.field or DEFAULT_FIELD
-    return _read_lines(text, options, lambda line, number: _text_of(line, field, text.name, number))
+    return _read_lines(text, options, lambda line, number: _text_of(line, options.field, text.name, number))
 
 
 def read_brackets(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
@@ -32,11 +32,11 @@ def read_brackets(text: Text, options: ReadOptions) -> Iterator[Treebank | Input
     return _read_lines(text, replace(options, format="brackets"), lambda line, number: line.decode("utf-8", "replace"))
 
 
-def _read_lines(text: Text, options: ReadOptions, text_of: Callable[[bytes, int], str]) -> Iterator[Treebank | InputError]:
-    """The trees in the texts that a function finds in the lines, each with its number."""
+def _read_lines(text: Text, options: ReadOptions, text_of: Callable[[bytes, int], str | None]) -> Iterator[Treebank | InputError]:
+    """The trees in the texts that a function finds in the lines, each with its number; None for a line that is no record."""
     texts: list[str] = []
     problems: dict[int, Problem] = {}
-    errors: dict[int, InputError] = {}
+    errors: dict[int, InputError | None] = {}  # of lines that give no tree; None for a line that is no record
     first, has_field = 1, False
     without: FormatError | None = None  # the error of the first line without the field, or else of the first that is not an object
     has_places: bool | None = None  # whether the trees are discbracket; known once a tree with words was read
@@ -50,14 +50,16 @@ def _read_lines(text: Text, options: ReadOptions, text_of: Callable[[bytes, int]
         except InputError:
             errors.update(text_errors(texts, text.name, given, first))
             bank = treebank_of_texts(["" if n in errors else each for n, each in enumerate(texts)], text.name, given, line=first)
-        yield from (errors[number] for number in sorted(errors))
+        yield from filter(None, (errors[number] for number in sorted(errors)))
         bank = bank.take([number for number in range(len(texts)) if number not in errors]) if errors else bank
         has_places = first_carries_places(bank) if has_places is None else has_places
         yield from place_words_in_block(bank, options) if has_places else (bank,)
 
     for number, line in enumerate(_lines(text), start=1):
         try:
-            texts.append(text_of(line, number))
+            given = text_of(line, number)
+            errors |= {len(texts): None} if given is None else {}
+            texts.append(given or "")
             has_field = has_field or bool(line.strip())
         except FormatError as error:
             if without is None or (error.advice and not without.advice):  # advice: there are other fields
@@ -78,11 +80,11 @@ def _read_lines(text: Text, options: ReadOptions, text_of: Callable[[bytes, int]
         yield from trees()
 
 
-def _text_of(line: bytes, field: str, path: str, number: int) -> str:
-    """The text of the tree in the field of a line; empty for a blank line and for null."""
+def _text_of(line: bytes, given: str, path: str, number: int) -> str | None:
+    """The text of the tree in the field of a line; empty for null, None for a blank line."""
     if not line.strip():
-        return ""
-    fields = json_object(line, path, number)
+        return None
+    fields, field = json_object(line, path, number), re.sub(r"\[(\d+)\]", r".\1", given) or DEFAULT_FIELD
     value, problem = None, ""
     try:
         value = _value(fields, field)
@@ -93,7 +95,10 @@ def _text_of(line: bytes, field: str, path: str, number: int) -> str:
         names = dict(_fields(fields))
         trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
         listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
-        advice = f'Give field="{trees[0]}".' if trees else "Give the field of the trees: field=..."
+        advice = f'Give field="{trees[0]}".' if trees else "" if given else "Give the field of the trees: field=..."
+        place = re.match(r"(.+?)\.\d+\.", trees[0]) if trees else None
+        if place and f"{place[1]}.1.{trees[0][place.end() :]}" in names:
+            advice = f"If the list {place[1]!r} holds the sentences, write its items one on a line; otherwise g{advice[1:]}"
         raise FormatError(f"{problem}; there are: {listed or 'none'}", path=path, line=number, advice=advice)
     if any("\ud800" <= character <= "\udfff" for character in value or ""):
         raise FormatError(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)
@@ -144,7 +149,7 @@ def _items(record: Any) -> Iterable[tuple[str, Any]]:
     return cast("dict[str, Any]", record).items() if isinstance(record, dict) else ()
 
 
-def _fields(record: Any, outer: str = "", depth: int = 4) -> Iterator[tuple[str, Any]]:
+def _fields(record: Any, outer: str = "", depth: int = 8) -> Iterator[tuple[str, Any]]:
     """The names of the innermost fields, as ``a.b``, with their values."""
     for name, value in _items(record):
         if isinstance(value, (dict, list)) and value and depth:

@@ -91,13 +91,14 @@ def split_label(label: str, has_lemma: bool, has_blanks: bool = False) -> LabelP
             return parts
     why = "'--' is not a label and a bracket is -LRB- or -RRB-"
     why = why if has_blanks else f"blanks separate columns, {why}"
-    raise WriteError(f"the label {label!r} cannot be written in this format, where {why}.\n  Give the node another label.")
+    advice = f"Give the node another label: treegauge normalise, step labels:{label}=NEW"
+    raise WriteError(f"the label {label!r} cannot be written in this format, where {why}.\n  {advice}")
 
 
 def _all_parts(label: str, has_lemma: bool) -> LabelParts:
     match = _FEATURES.fullmatch(label)
     base, features = match.groups() if match else (label, NONE)
-    tag, _, function = base.partition("-")
+    tag, _, function = base.partition("-") if base[:1] != "-" else (base, "", "")
     lemma = NONE
     if has_lemma and features.startswith("lem="):
         lemma, _, features = features.removeprefix("lem=").partition("|")

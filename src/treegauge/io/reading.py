@@ -12,9 +12,9 @@ import numpy as np
 from treegauge.errors import InputError, TreegaugeError, TreegaugeWarning, UsageError, checked, warn
 from treegauge.io.bracketed import bracketed_parts, small_files_part, text_errors, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
-from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format, lacks_labels
-from treegauge.io.sources import IN_STRINGS, LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources
-from treegauge.presets.treebanks import TreebankStyle
+from treegauge.io.formats import FORMATS, FORMATS_WITH_GAPS, Format, detect_format, lacks_labels
+from treegauge.io.sources import IN_STRINGS, LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources, is_read_once
+from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
 from treegauge.trees.notation import from_nltk, from_other, is_nltk_tree, is_other_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
@@ -34,7 +34,7 @@ def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[R
     brackets that are missing or too many. A broken tree ends where the next one begins, or a comment of its treebank.
     ``problems()`` of the treebank lists the broken trees, with their text if they were not repaired.
     """
-    options = replace(options, **reading)
+    options = _with(options, reading)
     bank = read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)
     if "on_error" in reading and (problems := bank.problems()):
         repaired = sum(bool(problem.repairs) for problem in problems.values())
@@ -43,10 +43,18 @@ def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[R
     return bank
 
 
+def _with(options: ReadOptions, reading: ReadKeywords) -> ReadOptions:
+    """The options with some keywords; of another value, an error that says which option it is."""
+    if not isinstance(options, ReadOptions):  # type: ignore[reportUnnecessaryIsInstance]
+        name = "treebank" if options in TREEBANKS else "format" if options in FORMATS else "encoding"
+        raise UsageError(f"options are named: {name}={options!r}")
+    return replace(options, **reading) if reading else options
+
+
 @checked(ReadOptions)
 def stream(path: Path | Source, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]) -> Iterator[Treebank]:
     """The trees of a file, directory or glob, block by block, in constant memory; options as of :func:`read`."""
-    options = replace(options, **reading)
+    options = _with(options, reading)
     for source in [path] if isinstance(path, Source) else find_sources(path):
         text = Text(source, options)
         yield from _without_errors(_items(detect_format(text, options), text, options))
@@ -72,7 +80,7 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
         return not value.is_continuous
     if isinstance(value, os.PathLike) or (isinstance(value, str) and not is_text(value)):
         sources = find_sources(cast("Path", value))
-        return any(source.name != "-" and _source_holds_gaps(source, options) for source in sources)
+        return any(not is_read_once(source.name) and _source_holds_gaps(source, options) for source in sources)
     if isinstance(value, list | tuple):
         items = cast("list[object]", value)
         return any(holds_gaps(item, options) for item in items if not isinstance(item, str))
@@ -115,7 +123,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: 
     """
     if isinstance(value, Treebank):
         return value
-    options = replace(options, **reading) if reading else options
+    options = _with(options, reading)
     if isinstance(value, str) and _is_bracketed(value):
         data = _utf8(value)
         bank = read_sources([Source("<string>", data)], _string_options(options, data))
@@ -138,7 +146,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: 
 
 def _is_tree(value: object) -> bool:
     """Whether a value is one tree, of ours or of another library."""
-    if isinstance(value, Tree) or is_nltk_tree(value) or is_other_tree(value):
+    if isinstance(getattr(value, "tree", value), Tree) or is_nltk_tree(value) or is_other_tree(value):
         return True
     return type(value).__module__ != "builtins" and type(value).__str__ is not object.__str__ and _is_bracketed(str(value))
 
@@ -246,8 +254,8 @@ def _utf8(text: str, name: str = "the string") -> bytes:
 
 
 def _as_tree(value: Any, place: str = "item 1 of the list") -> Tree:
-    if isinstance(value, Tree):
-        return value
+    if isinstance(tree := getattr(value, "tree", value), Tree):  # of a parse, too
+        return tree
     if is_nltk_tree(value):
         return from_nltk(value)
     if is_other_tree(value):
@@ -267,6 +275,7 @@ def _as_tree(value: Any, place: str = "item 1 of the list") -> Tree:
 def _wrong_type(value: object, place: str) -> UsageError:
     kind = type(value).__name__
     hint = "; give one of its fields, as in [record['parse'] for record in records]" if kind == "dict" else ""
+    hint = "; Tree.from_spans(words, spans) makes a tree of (start, end) pairs" if kind in {"list", "tuple", "set"} else hint
     return UsageError(f"{place}: expected a Tree, an nltk.Tree or bracketed text, not {kind}{hint}")
 
 

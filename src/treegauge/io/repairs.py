@@ -3,12 +3,14 @@
 A broken tree ends before the next line that begins with an opening bracket, or with a comment of its treebank (with ``lines``: at
 the end of its line), and stays one sentence. Text outside brackets on lines of its own is a sentence, too: a parser printed it
 instead of a tree. But where trees are fenced, numbered or introduced, as in the output of a language model, such text belongs to
-the tree before it. Of several trees in one answer the largest is taken, the first of equals; trees over different words with
-nothing between them are parts of one sentence, and stay together, unless one is a remark, ``(Note: this is hard)``.
+the tree before it. Of several trees in one answer the largest is taken, the last of equals, or else the one after the word
+"final" if it has as many words; trees over different words with nothing between them are parts of one sentence, and stay together,
+unless one is a remark, ``(Note: this is hard)``.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -31,18 +33,21 @@ _TREE_INSIDE = re.compile(rb"\(\s*[^\s()\[\]]*\s*\(|\[\s*[^\s()\[\]]+\s*\[|[(\[]
 _CLOSING_ONLY = re.compile(rb"[ \t]*[)\]][)\] \t\r]*")
 _SQUARE_WORD = re.compile(rb"(?<=\[)((?:-[LR][RSC]B-|[^\s()\[\]A-Za-z]+|SYM|PUNCT?|PU|PONCT)[ \t]+)([\[\]])(?=\])")
 _ANSWER = re.compile(_FENCE.pattern + rb"|^[ \t]*\[|:\s*[(\[]|^" + _NUMBERED_TREE.pattern, re.MULTILINE)
-_WORD = re.compile(rb"(?<=[\s)])[^\s()]+")
+_WORD = re.compile(rb"(?<=[\s)\]])[^\s()\[\]]+")
 _FLAT = re.compile(rb"\([^\s()]+(?:\s+[^\s()]+){2,}\s*\)")  # several words without tags
 _UNTAGGED = re.compile(rb"\)\s*([^\s()]+)|\([^\s()]+\s+([^\s()]+)\s*\(")
+_FINAL = re.compile(rb"\bfinal\b[^()\[\]]*$", re.IGNORECASE)
+_IN_JSON = re.compile(rb'("\s*:\s*")(\s*\((?:[^"\\]|\\.)*)', re.DOTALL)  # a field that holds a tree
 _PARAGRAPH = re.compile(rb"\n[ \t\r]*\n(?=[ \t]*[^\s()\[\]])")
 
 
 class RepairedTree(NamedTuple):
-    """A repaired tree, its beginning in the text, and the kinds of repair."""
+    """A repaired tree, its beginning in the text, the kinds of repair, and which of several trees it is."""
 
     tree: bytes
     start: int
     repairs: tuple[str, ...]
+    which: str = ""
 
 
 class _Candidate(NamedTuple):
@@ -58,9 +63,9 @@ def repair(text: bytes) -> RepairedTree | None:
     """The tree in the text of one sentence, repaired; None if there is none.
 
     >>> repair(b"1. (S (NP (N rain)) (VP (V falls))")
-    RepairedTree(tree=b'(S (NP (N rain)) (VP (V falls)))', start=3, repairs=('numbering', 'closing-added'))
-    >>> repair(b"Sure: [S [NP [N rain]]]").tree
-    b'(S (NP (N rain)))'
+    RepairedTree(tree=b'(S (NP (N rain)) (VP (V falls)))', start=3, repairs=('numbering', 'closing-added'), which='')
+    >>> repair(b"Sure: [S [NP [N rain]]]").tree, repair(b"Draft: (S (N rain)) Final: (NP (N rain))")[::3]
+    (b'(S (NP (N rain)))', (b'(NP (N rain))', '; tree 2 of 2 was taken'))
     """
     plain = _FENCE.sub(lambda found: b"\n" * (len(found[0]) - 1) + b" ", text)
     # A square bracket that is the word below a tag for brackets, as in [-LRB- [], is not a bracket of the tree.
@@ -68,7 +73,10 @@ def repair(text: bytes) -> RepairedTree | None:
     candidates = [*_candidates(plain, b"(", b")"), *_candidates(hidden, b"[", b"]")]
     if not candidates:
         return None
-    best = max(candidates, key=lambda candidate: candidate.brackets)
+    best = max(candidates, key=lambda each: (each.brackets, each.start))
+    n_words = len(_WORD.findall(plain, best.start, best.end))
+    final = [each for each in reversed(candidates) if _FINAL.search(plain[max(each.start - 80, 0) : each.start])]
+    best = next((each for each in final if len(_WORD.findall(plain, each.start, each.end)) == n_words), best)
     tree, square = plain[best.start : best.end], plain[best.start : best.start + 1] == b"["
     others = [
         each for each in candidates if each.brackets > 1 and each.start != best.start and plain[each.start] == plain[best.start]
@@ -92,7 +100,8 @@ def repair(text: bytes) -> RepairedTree | None:
     events = find_events(tree)
     if not len(events.words) or not events.balance():
         return None
-    return RepairedTree(tree, best.start, tuple(name for name, was_done in zip(REPAIRS, done, strict=True) if was_done))
+    which = f"; tree {sum(each.start < best.start for each in others) + 1} of {len(others) + 1} was taken" if others else ""
+    return RepairedTree(tree, best.start, tuple(name for name, was_done in zip(REPAIRS, done, strict=True) if was_done), which)
 
 
 def _holds_one_tree(text: bytes) -> bool:
@@ -340,15 +349,18 @@ def _mend_piece(text: bytes, path: str, place: TextPosition, options: ReadOption
     error = error or BracketError("several trees over the same words, or a remark", path=path, line=place.line, column=1)
     reason = error.problem + (_kind_of_text(text) if error.problem == OUTSIDE else "")
     newlines = text.count(b"\n")
-    if (repaired := _repaired(text, options)) is not None:
+    may_repair = options.on_error == "repair" and bad_bytes(text) is None
+    if may_repair and (repaired := repair(_IN_JSON.sub(_decoded, text))) is not None:
         before = text[: repaired.start].count(b"\n")
         tree = b"\n" * before + repaired.tree.replace(b"\n", b" ") + b"\n" * (newlines - before)
         untagged = _UNTAGGED.search(tree)
+        reason += repaired.which
         reason += f"; {(untagged[1] or untagged[2]).decode()!r} is now a word without a tag" if untagged else ""
         return tree, Problem(error.place, reason, "", repaired.repairs)
     blanks = len(text) - len(text.lstrip())
     before = text[:blanks].count(b"\n")
-    problem = Problem(error.place, reason, error.advice, may_repair=options.on_error != "repair", text=text.strip())
+    may_repair = options.on_error != "repair" and "comment=" not in reason
+    problem = Problem(error.place, reason, error.advice, may_repair=may_repair, text=text.strip())
     return b"\n" * before + b"()" + b"\n" * (newlines - before), problem
 
 
@@ -356,9 +368,15 @@ def _kind_of_text(text: bytes) -> str:
     """The kind of text outside brackets, as the end of a message; empty if it is not plain."""
     if _FENCE.search(text):
         return " (a code fence)"
-    return "" if b"(" in text else " (square brackets)" if b"[" in text else " (no bracket at all)"
+    if text.lstrip().startswith(b"#"):
+        return '; comment="#" skips lines with #'
+    alone = '; format="brackets" reads a word alone' if len(text.split()) == 1 else ""
+    return "" if b"(" in text else " (square brackets)" if b"[" in text else f" (no bracket at all{alone})"
 
 
-def _repaired(text: bytes, options: ReadOptions) -> RepairedTree | None:
-    """The tree in a piece of text, if the options ask for repairs."""
-    return repair(text) if options.on_error == "repair" and bad_bytes(text) is None else None
+def _decoded(field: re.Match[bytes]) -> bytes:
+    """The field of a JSON object with the escapes in its text decoded, unless it is not JSON."""
+    try:
+        return field[1] + json.loads(b'"%b"' % field[2], strict=False).encode("utf-8", "replace")
+    except ValueError:
+        return field[0]

@@ -73,7 +73,14 @@ def decompress(raw: BinaryIO, suffix: str, name: str) -> BinaryIO:
     return cast(BinaryIO, _BoundedStream(raw, suffix, name))
 
 
-class _BoundedStream(io.RawIOBase):
+class _Readable(io.RawIOBase):
+    """A stream that is only read."""
+
+    def readable(self) -> bool:
+        return True
+
+
+class _BoundedStream(_Readable):
     """A decompressed stream that raises our errors, and refuses a file that expands without bound."""
 
     def __init__(self, raw: BinaryIO, suffix: str, name: str) -> None:
@@ -83,27 +90,19 @@ class _BoundedStream(io.RawIOBase):
     def _take(self, size: int) -> None:
         self.taken += size
 
-    def readable(self) -> bool:
-        return True
-
     def read(self, size: int = -1, /) -> bytes:
         try:
             data = self.stream.read(size)
         except EOFError:
-            raise InputError(
-                "the compressed file ends in the middle", path=self.name, advice="It was cut short: fetch it again."
-            ) from None
+            advice = "It was cut short: fetch it again."
+            raise InputError("the compressed file ends in the middle", path=self.name, advice=advice) from None
         except _decompression_errors() as error:
-            raise InputError(
-                f"cannot be decompressed: {error}", path=self.name, advice="Is the suffix right, and the file whole?"
-            ) from None
+            advice = "Is the suffix right, and the file whole?"
+            raise InputError(f"cannot be decompressed: {error}", path=self.name, advice=advice) from None
         self.given += len(data)
         if self.given > _BOMB_BYTES and self.given > _BOMB_RATIO * max(self.taken, 1):
-            raise InputError(
-                f"expands to more than {_BOMB_RATIO} times its size",
-                path=self.name,
-                advice="No treebank compresses so well; decompress it yourself if it is really one.",
-            )
+            advice = "No treebank compresses so well; decompress it yourself if it is really one."
+            raise InputError(f"expands to more than {_BOMB_RATIO} times its size", path=self.name, advice=advice)
         return data
 
 
@@ -206,14 +205,11 @@ class Source:
         return raw if self.on_read is None else cast(BinaryIO, _ProgressReader(raw, self.on_read))
 
 
-class _ProgressReader(io.RawIOBase):
+class _ProgressReader(_Readable):
     """A stream that reports how much is read from it."""
 
     def __init__(self, raw: BinaryIO, on_read: Callable[[int], None]) -> None:
         self.raw, self.on_read = raw, on_read
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1, /) -> bytes:
         data = self.raw.read(size)
@@ -221,14 +217,11 @@ class _ProgressReader(io.RawIOBase):
         return data
 
 
-class _Pipe(io.RawIOBase):
+class _Pipe(_Readable):
     """A pipe that is waited for a second at a time: a signal just before a read that waits for ever would wait as long."""
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any, /) -> int | None:
         import select
@@ -260,12 +253,19 @@ def _open(path: str) -> BinaryIO:
         try:
             return _patient(open(path, "rb"))
         except FileNotFoundError:
-            advice = "For one answer give a list: [answer]." if " " in path and not os.path.splitext(path)[1] else ""
-            raise InputError("no such file", path=path, advice=_similar_names(path) or advice) from None
+            advice = "For one answer give a list: [answer]." if (" " in path or not path) and not os.path.splitext(path)[1] else ""
+            raise InputError("no such file", path=path, advice=_named_system(path) or _similar_names(path) or advice) from None
         except IsADirectoryError:
             raise InputError("is a directory, not a file", path=path) from None
         except PermissionError:
             raise InputError("may not be read: permission denied", path=path) from None
+
+
+def _named_system(path: str) -> str:
+    """Advice on NAME=FILE, NAME=FILE,FILE... or NAME=runs:GLOB, which stands for a system, where a file is read."""
+    file = path.partition("=")[2].partition(",")[0]
+    found = file.startswith("runs:") or glob.glob(file)
+    return "NAME=FILE is a system of score, compare or report: the gold trees come first." if found else ""
 
 
 def _similar_names(path: str) -> str:
@@ -278,6 +278,14 @@ def _similar_names(path: str) -> str:
 
     close = difflib.get_close_matches(name, names, n=3)
     return f"Did you mean {' or '.join(os.path.join(folder, name) for name in close)}?" if close else ""
+
+
+def relative_path(path: str | os.PathLike[str], folder: str | os.PathLike[str] = ".") -> str:
+    """The path from a folder to a file, with slashes; the whole path if there is none, as between two drives of Windows."""
+    try:
+        return os.path.relpath(path, folder).replace(os.sep, "/")
+    except ValueError:
+        return os.path.abspath(path).replace(os.sep, "/")
 
 
 def problem_with_name(name: str) -> str:
@@ -299,24 +307,23 @@ def find_sources(path: str | os.PathLike[str]) -> list[Source]:
     name = os.fspath(path)
     if problem := problem_with_name(name):
         raise InputError(f"cannot be read: {problem}", path=repr(name))
-    if name == "-" or os.path.isfile(name):
-        return [Source(name)]
-    if os.path.isdir(name):
+    found = [name]
+    if name != "-" and os.path.isdir(name):
         found = sorted(_treebank_files(name))
         if not found:
-            raise InputError(
-                "no treebank file in this directory",
-                path=name,
-                advice=f"Looked for {' '.join(sorted(TREEBANK_SUFFIXES))}, also with .gz .bz2 .xz;\n"
-                f"  a glob such as '{os.path.join(name, '*')}' matches any name.",
-            )
-        return [Source(file) for file in found]
-    if glob.has_magic(name) and not os.path.exists(name):
+            advice = f"Looked for {' '.join(sorted(TREEBANK_SUFFIXES))}, also with .gz .bz2 .xz;\n"
+            advice += f"  a glob such as '{os.path.join(name, '*')}' matches any name."
+            raise InputError("no treebank file in this directory", path=name, advice=advice)
+    elif glob.has_magic(name) and not os.path.exists(name):
         found = sorted(file for file in glob.glob(name, recursive=True) if os.path.isfile(file))
         if not found:
-            raise InputError("nothing matches this pattern", path=name)
-        return [Source(file) for file in found]
-    return [Source(name)]
+            raise InputError("nothing matches this pattern", path=name, advice=_named_system(name))
+    return [Source(file) for file in found]
+
+
+def is_read_once(path: str | None) -> bool:
+    """Whether a path stands for what can be read only once: standard input, a pipe or a device."""
+    return path == "-" or (path is not None and os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)))
 
 
 def content_hash(path: str | os.PathLike[str]) -> str:
@@ -546,9 +553,11 @@ def _encoding_of(beginning: bytes, style: TreebankStyle | None) -> str:
     try:
         return "utf-8" if not codecs.utf_8_decode(beginning, "strict", False)[0].isascii() else ""
     except UnicodeDecodeError:
-        from treegauge.io.encodings import WINDOWS, is_western
+        from treegauge.io.encodings import WINDOWS, has_utf8, is_western
 
-        return (style and style.encoding) or (WINDOWS if is_western(beginning) else "utf-8")
+        if style and style.encoding and not (style.encoding == "latin-1" and has_utf8(beginning)):
+            return style.encoding
+        return WINDOWS if is_western(beginning) else "utf-8"
 
 
 def _encoding_of_other(beginning: bytes) -> str:
@@ -563,6 +572,9 @@ def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
         is_first = True
         while chunk := stream.read(CHUNK_BYTES):
             if is_first and chunk.startswith(b"PK\3\4"):
+                from treegauge.io.archive import refuse_scores
+
+                refuse_scores(chunk, name)
                 raise FormatError("this is a treegauge model or another zip file, not trees or text", path=name)
             is_first = False
             yield chunk

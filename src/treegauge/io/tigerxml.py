@@ -206,7 +206,7 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<corpus id="tr
 
 
 def tigerxml_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
-    """The trees as a TIGER-XML corpus, sentences numbered from 1."""
+    """The trees as a TIGER-XML corpus; sentences keep their numbers."""
     yield _HEAD.encode()
     yield from tree_lines(blocks, _sentence)
     yield b"</body>\n</corpus>\n"

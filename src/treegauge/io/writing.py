@@ -17,10 +17,10 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from treegauge.errors import FileNote, InputError, UsageError, WriteError, checked, refusing_unwritable, warn
+from treegauge.errors import FileNote, UsageError, WriteError, checked, refusing_unwritable, warn
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
-from treegauge.io.sources import COMPRESSED, Source, compressed_file, find_sources, problem_with_name
+from treegauge.io.sources import COMPRESSED, Source, compressed_file, problem_with_name
 from treegauge.trees.columns import Bytes, Int32, Int64
 from treegauge.trees.notation import escape_label, escape_word, pretty, restore_label, restore_word
 from treegauge.trees.tree import Tree
@@ -167,42 +167,16 @@ def output_format(path: str | os.PathLike[str], name: str = "auto") -> Format:
     return found or FORMATS["bracketed"]
 
 
-def protect_inputs(output: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None) -> None:
-    """Raise an error if the output of a command is one of the files that it reads, also under another name or by a link.
-
-    Inputs are files, directories or globs; ``None`` and ``-`` (standard input or output) are ignored.
-    """
-    if output is None or os.fspath(output) == "-" or not os.path.exists(output):
-        return
-    for given in inputs:
-        if given and os.fspath(given) != "-" and any(_is_same_file(output, name) for name in _files_of(os.fspath(given))):
-            raise UsageError(f"{os.fspath(output)} is an input of this command and would be overwritten: name another output file")
-
-
-def _files_of(given: str) -> list[str]:
-    """The files that a path, a directory or a glob stands for; the path itself if they cannot be listed."""
-    try:
-        return [given, *(source.name for source in find_sources(given))]
-    except InputError:
-        return [given]
-
-
-def _is_same_file(one: str | os.PathLike[str], other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
-
-
 def tree_lines(blocks: Iterable[Treebank], lines_of: Callable[[Tree, int], Iterable[str]]) -> Iterator[bytes]:
-    """The lines of each tree, in UTF-8, as ``lines_of(tree, number)`` gives them; numbers count from 1.
+    """The lines of each tree, in UTF-8, as ``lines_of(tree, number)`` gives them.
 
-    The error for a tree that cannot be written names the place where it was read.
+    A number is that at the end of the sentence's id, or one more than the last number if there is none or it is not larger. The
+    error for a tree that cannot be written names the place where it was read.
     """
     number = 0
     for block in blocks:
-        for index, tree in enumerate(block):
-            number += 1
+        for index, (tree, own) in enumerate(zip(block, block.id_numbers(), strict=True)):
+            number = max(number + 1, own)
             try:
                 yield "\n".join([*lines_of(tree, number), ""]).encode("utf-8")
             except WriteError as error:

@@ -152,7 +152,7 @@ def found_by_sentence(text: Text, handler: XmlHandler, element: str) -> Iterator
         name = _ID.search(piece[: piece.find(b">") + 1])
         yield XmlSentence(line, name[1].decode("utf-8", "replace") if name else str(line), found, piece)
     if is_empty:
-        raise FormatError(handler.missing() or f"no <{element}> in this XML file", path=text.name)
+        raise handler.feed(text.head, text.is_whole) or FormatError(f"no <{element}> in this XML file", path=text.name)
 
 
 def _elements(text: Text, begin: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -44,7 +44,6 @@ from treegauge.neural.dense_pcfg import expected_rule_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.free_objectives import best_spans, spans_below
 from treegauge.tables import concise
-from treegauge.trees.tree import Tree
 
 Float64 = NDArray[np.float64]
 
@@ -449,7 +448,8 @@ def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> lis
         if weight is None:
             forest = Forest(grammar.to_pcfg(), sentences.words(i))
             best = forest.argmax("bracketed-recall")
-            found.append(DecodedBrackets(_brackets(split), float(log_probability), _spans(best.tree), best.score))
+            phrases = [(span.start, span.end) for span in best.tree.spans() if span.end - span.start > 1]
+            found.append(DecodedBrackets(_brackets(split), float(log_probability), phrases, best.score))
         else:
             expected, recall_split = best_spans(weight)
             found.append(DecodedBrackets(_brackets(split), float(log_probability), _brackets(recall_split), float(expected)))
@@ -471,7 +471,3 @@ def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64
 def _brackets(split: Ints) -> BracketList:
     """The brackets of the binary tree with these splits."""
     return [(s, t) for s, t in spans_below(split, len(split)) if t - s > 1]
-
-
-def _spans(tree: Tree) -> BracketList:
-    return [(span.start, span.end) for span in tree.spans() if span.end - span.start > 1]

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,6 @@ import numpy as np
 from treegauge.alignment.words import has_tag, without_tokens
 from treegauge.errors import BracketError, MismatchError, UsageError, check_name
 from treegauge.normalise.pruning import TRACE_TAGS
-from treegauge.parsing.span_trees import make_tree
 from treegauge.trees.columns import rows_of
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int32, Int64, Treebank
@@ -135,8 +134,7 @@ class BracketedSentences:
 
     def __iter__(self) -> Iterator[Tree]:
         """The sentences as trees whose constituents are X, as :func:`treegauge.score` takes them."""
-        for index in range(len(self)):
-            yield make_tree(dict.fromkeys(self.brackets(index), "X"), self.words(index), None, "X")
+        return (Tree.from_spans(self.words(index), self.brackets(index)) for index in range(len(self)))
 
     def take(self, indices: Sequence[int] | Int64) -> BracketedSentences:
         """The sentences at ``indices``, in that order."""
@@ -150,9 +148,7 @@ class BracketedSentences:
     def without_brackets(self) -> BracketedSentences:
         """The same sentences without brackets."""
         nothing = np.zeros(0, np.int32)
-        return BracketedSentences(
-            self.terminals, self.terminal, self.token_offset, nothing, nothing, np.zeros_like(self.token_offset)
-        )
+        return replace(self, start=nothing, end=nothing, bracket_offset=np.zeros_like(self.token_offset))
 
     def sha256(self) -> str:
         """A hash of the sentences and their brackets."""

@@ -110,7 +110,7 @@ class Freval(Metric):
     """
 
     matching: str = choice(
-        "edges", MATCHINGS, "edges (the default) wants the edges of both trees to agree, published only those of the gold tree"
+        "edges", MATCHINGS, "edges (the default) needs the edges of both trees to agree, published only those of the gold tree"
     )
     ranges: tuple[int, ...] = repeatable(
         (1, 15, 25, 0), ("1-15", "all"), _range, "1-15 interpolates the sizes 1 to 15, all every size"
@@ -121,8 +121,8 @@ class Freval(Metric):
             "words": OptionWords(
                 (*ALPHAS, "0.5,0.3,0.2"),
                 _alpha,
-                "uniform (the default) weighs all sizes alike, halving each half as much as the one before, sparsity lets sizes "
-                "of few gold fragments lean on smaller ones, numbers as they say, divided by their sum over a range",
+                "uniform (the default) weighs all sizes alike, halving each half as much as the one before, sparsity "
+                "smooths sizes with few gold fragments by smaller ones, numbers as they say, divided by their sum over a range",
             )
         },
     )

@@ -59,7 +59,8 @@ def metric_class(name: str) -> type[Metric]:
     return cast("type[Metric]", getattr(importlib.import_module(module), attribute))
 
 
-_ABBREVIATIONS = {"lr": "recall", "lp": "precision", "lf": "f1", "exact": "exact_match", "cb": "average_crossing"}
+_EXACT_MATCH = dict.fromkeys(("exact", "em", "complete_match"), "exact_match")
+_ABBREVIATIONS = {"lr": "recall", "lp": "precision", "lf": "f1", "cb": "average_crossing", **_EXACT_MATCH}
 
 
 def rate_name(word: str) -> str:
@@ -77,6 +78,13 @@ OF_PARSEVAL = (
 )  # fmt: skip
 """Names of PARSEVAL's rates that people give for a metric."""
 
+_CONVENTIONS = {"kim": "kim", "compound-pcfg": "kim", "prpn": "prpn", "tn-pcfg": "tn-pcfg"}
+_ELSEWHERE = {
+    **dict.fromkeys(OF_PARSEVAL, "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"),
+    **{word: f"it is a convention of the metric 'induction': write induction:{own}" for word, own in _CONVENTIONS.items()},
+    "evalb": "the metric 'parseval' has its counts, and its own output is printed by: treegauge evalb GOLD TEST",
+}
+
 
 def other_meaning(name: str) -> str:
     """The meaning that the name of a metric has elsewhere; empty if it is not known.
@@ -84,11 +92,4 @@ def other_meaning(name: str) -> str:
     >>> other_meaning("F1")
     "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
     """
-    word = name.lower().replace("_", "-")
-    if word in OF_PARSEVAL:
-        return "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
-    if word in ("kim", "prpn", "tn-pcfg"):
-        return f"it is a convention of the metric 'induction': write induction:{word}"
-    if word == "evalb":
-        return "the metric 'parseval' has its counts, and its own output is printed by: treegauge evalb GOLD TEST"
-    return ""
+    return _ELSEWHERE.get(name.lower().replace("_", "-"), "")

@@ -124,10 +124,7 @@ class Frames(_Relations):
 
     def _frames(self, brackets: Brackets, classes: Int32 | None, children: _Children, right_hand: Int64) -> list[Column]:
         label, token_symbol = symbols(brackets, classes)
-        if self.count in ("strict", "bin"):
-            counts = children.arity == 2
-        else:
-            counts = children.arity >= (1 if self.count == "all" else 2)
+        counts = children.arity == 2 if self.count in ("strict", "bin") else children.arity >= (1 if self.count == "all" else 2)
         if self.count == "strict":
             counts &= np.bincount(children.parent[children.is_word], minlength=len(counts)) == 0
         row = np.flatnonzero(counts)

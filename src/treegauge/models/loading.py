@@ -71,11 +71,13 @@ def is_model(name: str) -> bool:
         return stream.read(4) == b"PK\3\4"
 
 
-def load_parser(name: str, *, start: str | None = None, renormalise: bool = False, device: str = "auto") -> LoadedModel:
+def load_parser(
+    name: str, *, start: str | None = None, renormalise: bool = False, device: str = "auto", depth: int = 0
+) -> LoadedModel:
     """The model in a file of any kind, or :data:`OWN`; a file that is no model is a grammar as text.
 
     ``start`` and ``renormalise`` are for text: the start symbol, and whether probabilities are scaled to sum to 1. ``device`` is
-    for networks, each job of which uses one thread of torch.
+    for networks, each job of which uses one thread of torch; ``depth`` is the number of mixtures that it is a part of.
     """
     path = str(SHIPPED) if name == OWN else name
     if not is_model(name):
@@ -88,7 +90,7 @@ def load_parser(name: str, *, start: str | None = None, renormalise: bool = Fals
     if schema == MIXTURE:
         from treegauge.models.mixtures import load_mixture
 
-        return load_mixture(path, device=device)
+        return load_mixture(path, device=device, depth=depth + 1)
     if schema == LATENT:
         from treegauge.grammar.latent.latent_model import load_latent
         from treegauge.parsing.latent.latent_parser import LatentParser

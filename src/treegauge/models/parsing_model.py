@@ -21,12 +21,15 @@ from typing import Any, cast, overload
 from treegauge.errors import TreegaugeWarning, UnknownName, UsageError, checked, warn
 from treegauge.models.loading import LoadedModel, load_parser
 from treegauge.parsing.confidence import calibration_from_notes
+from treegauge.parsing.input import sentence_of
 from treegauge.parsing.mixture import MixtureParser, mixture_of
 from treegauge.parsing.objectives import CRITERIA, OBJECTIVES
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import Constituent, Parse
 from treegauge.parsing.raw_text import split_sentences, tokenise
 from treegauge.tables import british, cut, number_of
+from treegauge.trees import Tree, Treebank
+from treegauge.trees.notation import FORBIDDEN, restore_word
 
 _ELSEWHERE = dict.fromkeys(
     ("objective", "lam", "purpose"), "model.decoding('recall') or model.decoding(objective, lam=...) chooses it"
@@ -37,8 +40,9 @@ _ELSEWHERE = dict.fromkeys(
 class ParsingModel:
     """A model that parses text, of any kind: counted, trained, a network or a mixture.
 
-    A sentence is a string, split into words as in the Penn Treebank (``parse --raw``), or ``words=``, a list of tokens, with their
-    ``tags=`` if these are to be kept (``parse --gold-tags``); a grammar over tags needs them. The objective that trees are decoded
+    A sentence is a string, split into words as in the Penn Treebank (``parse --raw``); a tree, whose words without traces are
+    parsed (``parse --input trees``); or ``words=``, a list of tokens, with their ``tags=`` if these are to be kept
+    (``parse --gold-tags``); a grammar over tags needs them, and finds them in a tree. The objective that trees are decoded
     for is chosen with :meth:`decoding`.
     """
 
@@ -61,35 +65,35 @@ class ParsingModel:
         return ParsingModel(self.parser.with_settings(objective=objective, options=options), self.name, self.notes, self.files)
 
     @overload
-    def parse(self, text: str) -> ParsedSentence: ...
+    def parse(self, text: str | Tree) -> ParsedSentence: ...
     @overload
-    def parse(self, text: list[str] | tuple[str, ...]) -> list[ParsedSentence]: ...
+    def parse(self, text: list[str] | tuple[str, ...] | Sequence[Tree]) -> list[ParsedSentence]: ...
     @overload
     def parse(self, *, words: list[list[str]], tags: Sequence[Sequence[str]] | None = None) -> list[ParsedSentence]: ...
     @overload
     def parse(self, *, words: Sequence[str], tags: Sequence[str] | None = None) -> ParsedSentence: ...
     @checked(**_ELSEWHERE)
     def parse(
-        self, text: str | list[str] | tuple[str, ...] | None = None, *, words: Sequence[Any] | None = None,
+        self, text: str | Tree | Sequence[str] | Sequence[Tree] | None = None, *, words: Sequence[Any] | None = None,
         tags: Sequence[Any] | None = None,
     ) -> ParsedSentence | list[ParsedSentence]:  # fmt: skip
-        """The parse of a sentence, or the parses of a list of sentences or of lists of tokens, in their order."""
+        """The parse of a sentence, or the parses of a list of sentences, of a treebank or of lists of tokens, in their order."""
         parser = self.parser.with_settings(gold_tags=tags is not None)
         if isinstance(words, list | tuple) and words and all(isinstance(each, list | tuple) for each in words):
             if tags is not None and len(tags) != len(words):
                 raise UsageError(f"tags= has {number_of(len(tags), 'sentence')}, but words= {len(words):,}")
             every = zip(words, tags or itertools.repeat(None), strict=False)
             return list(parser.parse_all([self._sentence(None, each, own) for each, own in every]))
-        if words is not None or not isinstance(text, list | tuple):
+        if words is not None or not isinstance(text, list | tuple | Treebank):
             return parser.parse(self._sentence(text, words, tags))
         sentences = [self._sentence(each) for each in text]
-        if len(text) > 1 and not any(" " in each for each in text):
+        if len(text) > 1 and not any(isinstance(each, Tree) or " " in each for each in text):
             warn(TreegaugeWarning("each string of a list is a sentence; the tokens of one sentence are words=[...]"))
         return list(parser.parse_all(sentences))
 
     @checked(**_ELSEWHERE)
     def kbest(
-        self, text: str | None = None, k: int = 5, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None
+        self, text: str | Tree | None = None, k: int = 5, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None
     ) -> list[Parse]:
         """The k likeliest parses of a sentence, or all if there are fewer; none if there is no parse."""
         if not isinstance(k, int) or k < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -100,7 +104,7 @@ class ParsingModel:
 
     @checked(**_ELSEWHERE)
     def posteriors(
-        self, text: str | None = None, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None,
+        self, text: str | Tree | None = None, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None,
         least: float = 0.001,
     ) -> list[Constituent]:  # fmt: skip
         """The constituents of a sentence whose posterior is at least ``least``, by their start, the longest first."""
@@ -110,7 +114,7 @@ class ParsingModel:
         return sorted((c for c in view.shown_constituents() if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
 
     def _sentence(self, text: object, words: object = None, tags: Sequence[str] | None = None) -> Sentence:
-        """A sentence given as text or as its words."""
+        """A sentence given as text, as a tree or as its words."""
         if (text is None) == (words is None):
             raise UsageError(f"give one sentence: as text, or its tokens as words=[...]{', not both' if words is not None else ''}")
         if words is not None:
@@ -119,7 +123,7 @@ class ParsingModel:
                 raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
             if tags is not None and (isinstance(tags, str) or len(tags) != len(tokens)):
                 raise UsageError("tags= is a list of tags, one for each token of words=")
-            return Sentence(tuple(tokens), None if tags is None else tuple(tags))
+            return _of_tokens(tokens, tags)
         if tags is not None or (self.parser.reads_tags and isinstance(text, str)):
             raise UsageError("tags= goes with words=[...], and a grammar over tags needs it: parse(words=['It'], tags=['PRP'])")
         if isinstance(text, str):
@@ -130,9 +134,9 @@ class ParsingModel:
             if len(sentences) > 1:
                 advice = "parse(treegauge.parsing.split_sentences(text)) parses each; a line end ends a sentence, too"
                 warn(TreegaugeWarning(f"this text has {len(sentences)} sentences, and gets one tree; {advice}"))
-            return Sentence(tuple(itertools.chain.from_iterable(map(tokenise, sentences))))
-        if isinstance(text, Sentence):
-            return text
+            return _of_tokens(itertools.chain.from_iterable(map(tokenise, sentences)))
+        if isinstance(text, Sentence | Tree):
+            return _of_tokens(*(sentence_of(text.tagged()) if isinstance(text, Tree) else text)[:2])
         kind = type(text).__name__
         raise UsageError(f"a sentence is a string, not of type {kind}; only parse takes a list of them, and tokens are words=[...]")
 
@@ -162,6 +166,14 @@ class ParsingModel:
         objective = " ".join([self.parser.objective, *(f"{name}={value!r}" for name, value in self.parser.options.items())])
         about = self.name if self.name.startswith("mixture of ") else f"model {self.name}".strip() + f": {self.parser.about}"
         return cut(f"<{about}; decodes with {objective}>")
+
+
+def _of_tokens(tokens: Iterable[str], tags: Iterable[str] | None = None) -> Sentence:
+    """The sentence of these tokens, their brackets restored; those that no tree in a file could hold are refused."""
+    words = tuple(map(restore_word, tokens))
+    for word in filter(FORBIDDEN.search, words):
+        raise UsageError(f"a token has no blank and no zero byte, unlike {word!r}: split it, or leave that character out")
+    return Sentence(words, None if tags is None else tuple(tags))
 
 
 @checked()

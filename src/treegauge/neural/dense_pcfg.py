@@ -289,7 +289,6 @@ def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]]) 
 
 def _read_tree(n: int, A: int, values: list[Any], emissions: Any, rules: Any, N: int, shared: bool, words: Sequence[str]) -> Tree:
     """The best tree with root A over n words, read off the best values from the top down."""
-    from treegauge.parsing.span_trees import make_tree
 
     def cell(s: int, t: int) -> Any:
         """The best values over a span, for all symbols that a child can have."""
@@ -297,17 +296,17 @@ def _read_tree(n: int, A: int, values: list[Any], emissions: Any, rules: Any, N:
             return values[t - s - 2][s] if shared else np.concatenate([values[t - s - 2][s], np.full(emissions.shape[1], -np.inf)])
         return emissions[s] if shared else np.concatenate([np.full(N, -np.inf), emissions[s]])
 
-    spans: dict[tuple[int, int], str] = {}
+    spans: list[tuple[int, int, str]] = []
     stack = [(0, n, A)]
     while stack:
         s, t, symbol = stack.pop()
-        spans[s, t] = f"N{symbol}" if symbol < N else f"T{symbol - N}"
+        spans.append((s, t, f"N{symbol}" if symbol < N else f"T{symbol - N}"))
         if t > s + 1:
             sums = np.stack([cell(s, r)[:, None] + cell(r, t)[None, :] for r in range(s + 1, t)]) + rules[symbol]
             r, left, right = np.unravel_index(int(sums.argmax()), sums.shape)
             middle = s + 1 + int(r)
             stack += [(middle, t, int(right)), (s, middle, int(left))]
-    return make_tree(spans, words, None, "")
+    return Tree.from_spans(words, spans)
 
 
 Float64 = NDArray[np.float64]

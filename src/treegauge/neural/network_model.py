@@ -189,7 +189,7 @@ def _vocabulary(found: Mapping[str, Any]) -> Vocabulary:
         if not all(isinstance(value, str) for value in values) or len(set(values)) != len(values):
             raise ValueError(f"the {name} are not different strings")
     root = found["root"]
-    if not lists["tags"] or not all(lists["labels"] or [""]) or not (root is None or isinstance(root, str)):
+    if not lists["tags"] or not lists["labels"] or not (root is None or isinstance(root, str)):
         raise ValueError("tags, labels or root are missing")
     return Vocabulary(**lists, root=root)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from treegauge.errors import MismatchError
@@ -85,9 +84,7 @@ class NetworkParser(BatchParser):
         """The best tree of one sentence, or the fallback if it has no words or too many."""
         if view is not None:
             return self.parsed(view, view.argmax(self.objective, **self.options), sentence, view.log_partition)
-        if sentence.words:
-            return self.too_long(sentence)
-        return ParsedSentence(sentence, Tree(""), math.nan, -math.inf, True)
+        return replace(self.too_long(sentence), too_long=bool(sentence.words))
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
         """The right-branching tree of a sentence, with its own tags or those of its pieces."""

@@ -348,6 +348,8 @@ class _Training:
 
         torch = torch_module()
         self.epoch, self.at, self.step = (int(document[name]) for name in ("epoch", "at", "step"))
+        if min(self.epoch, self.at, self.step) < 0:
+            raise ValueError("a number of steps is negative")
         self.total = float(document["total"])
         self.history = [(float(loss), None if f1 is None else float(f1)) for loss, f1 in document["history"]]
         named = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from treegauge.neural.sentence_batches import Vocabulary, encode_sentences, make_batch
 from treegauge.parsing.posterior_view import DUMMY, AnyOrder, Parse, PosteriorView, SpanLabels
-from treegauge.parsing.span_trees import JOIN, best_trees, make_tree
+from treegauge.parsing.span_trees import JOIN, best_trees
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class NetworkView(PosteriorView):
 
     def _tree(self, spans: Mapping[tuple[int, int], int]) -> Tree:
         tags = [own[0][0] or "" if own else "" for own in self.tags]
-        made = make_tree({span: self.chart.labels[X] for span, X in spans.items()}, self.words, tags, DUMMY)
+        made = Tree.from_spans(self.words, ((*span, self.chart.labels[X]) for span, X in spans.items()), tags, DUMMY)
         return self.rooted([made] if (0, self.n) in spans else list(made.children))
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ def votes_of(tree: Tree, *, cut: bool = False) -> Posteriors:
     some, rows = np.zeros((n, n + 1)), dict[tuple[int, int], tuple[float, float, float]]()
     for node, s, t in tree.nodes_with_spans():
         label = base_label(node.label) if cut else node.label
-        if label in ROOT_LABELS or not label:
+        if label in ROOT_LABELS:
             continue
         key, is_tag = (s * (n + 1) + t, numbers.setdefault(label, len(numbers))), node.is_preterminal
         # A label that stands twice over one span counts once.
@@ -37,7 +37,7 @@ def votes_of(tree: Tree, *, cut: bool = False) -> Posteriors:
     phrase, tag, top = np.array(list(rows.values()), np.float64).reshape(-1, 3).T
     required = np.zeros((n, n + 1), np.bool_)
     required[0, n] = n > 1 and bool(some[0, n])
-    root = tree.label if tree.label in ROOT_LABELS and tree.label else None
+    root = tree.label if tree.label in ROOT_LABELS else None
     return Posteriors(
         tuple(numbers), Rows(span, label, phrase, tag, top), some, np.zeros((n, n + 1)), tuple(tags), root, required, False
     )

@@ -27,13 +27,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import FormatError, InputError, UsageError, refusing_damage
+from treegauge.errors import FormatError, UsageError, refusing_damage, refusing_unreadable
 from treegauge.io.archive import array_of, refuse_bomb
 from treegauge.io.writing import write_bytes
 from treegauge.parsing.span_charts import SpanChart
 from treegauge.tables import number_of
 
-CONVENTIONS = ("inclusive", "fencepost")
 _PLAIN_BYTES, _MOST_RATIO = 64 << 20, 200
 """A file that unpacks to more than the first, and to more than that many times its size, is refused: compressed zeros could
 otherwise fill all memory."""
@@ -44,24 +43,20 @@ def read_charts(path: str | Path, *, null: Sequence[str | int] | None = None, **
     """The charts of a file, one after the other.
 
     ``null`` (labels or their numbers) replaces the null labels of the file; further options are those of
-    :class:`~treegauge.parsing.SpanChart`.
+    :class:`~treegauge.parsing.SpanChart`, of which ``convention`` replaces that of the file.
     """
     with _Arrays(path) as arrays:
-        labels = arrays.strings("labels")
-        convention = str(arrays.get("convention", np.array("inclusive")))
-        if convention not in CONVENTIONS:
-            raise FormatError(f"convention is {convention!r}; it must be inclusive or fencepost", path=str(path))
-        nulls = _nulls(np.atleast_1d(arrays.get("null", np.zeros(0, np.int64))).tolist(), labels, str(path))
-        nulls = nulls if null is None else _nulls(null, labels)
+        labels = arrays.labels()
+        if "convention" in arrays.names:
+            options = {"convention": str(arrays.get("convention")), **options}
+        own_nulls: list[Any] = np.atleast_1d(arrays.get("null")).tolist() if "null" in arrays.names else []
+        nulls = _nulls(own_nulls, labels, str(path)) if null is None else _nulls(null, labels)
         size = arrays.count()
         lines = {name: arrays.strings(name) for name in ("words", "tags") if name in arrays.names}
         for name, own in lines.items():
             if len(own) != size:
-                verb = "is" if size == 1 else "are"
-                raise FormatError(
-                    f"{name} has {number_of(len(own), 'line')}, but there {verb} {number_of(size, 'chart')}", path=str(path)
-                )
-        for number, scores in enumerate(_each(arrays, convention)):
+                raise FormatError(f"{name} has {number_of(len(own), 'line')} for {number_of(size, 'chart')}", path=str(path))
+        for number, scores in enumerate(_each(arrays, options.get("convention"))):
             named: dict[str, Any] = {name: own[number].split() for name, own in lines.items()}
             try:
                 yield SpanChart(scores, labels=labels, null=nulls or None, **named, **options)
@@ -97,10 +92,8 @@ class _Arrays:
         self.path = str(path)
 
     def __enter__(self) -> _Arrays:
-        try:
+        with refusing_unreadable(self.path):
             size = os.path.getsize(self.path)
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", path=self.path) from None
         with refusing_damage(self.path, _WHAT):
             self._archive = zipfile.ZipFile(self.path)
             refuse_bomb(self._archive, size, self.path, _PLAIN_BYTES, _MOST_RATIO)
@@ -110,12 +103,11 @@ class _Arrays:
     def __exit__(self, *error: object) -> None:
         self._archive.close()
 
-    def get(self, name: str, *default: Any) -> Any:
-        """An array; the default if there is none."""
+    def get(self, name: str) -> Any:
+        """An array, which must be there."""
         if name not in self.names:
-            if default:
-                return default[0]
-            raise FormatError(f"there is no array {name!r} in it", path=self.path, advice="It must have scores and labels.")
+            advice = f"It has {', '.join(sorted(self.names)) or 'none'}; it must have scores, and labels for their last axis."
+            raise FormatError(f"there is no array {name!r} in it", path=self.path, advice=advice)
         with refusing_damage(self.path, f"{_WHAT} with an array {name!r}"):
             return array_of(self._archive.read(f"{name}.npy"))
 
@@ -127,6 +119,13 @@ class _Arrays:
             raise FormatError(f"array {name!r} must have one string for each entry, not {kind}", path=self.path)
         return [str(text) for text in found.astype(np.str_)]
 
+    def labels(self) -> list[str]:
+        """The labels: X alone if there are none, and the scores have no axis for them."""
+        name, axes = ("scores.0", 2) if "scores.0" in self.names else ("scores", 3)
+        if "labels" not in self.names and self.get(name).ndim == axes:
+            return ["X"]
+        return self.strings("labels")
+
     def count(self) -> int:
         """The number of charts."""
         if "scores" in self.names:
@@ -134,30 +133,27 @@ class _Arrays:
         return sum(name.startswith("scores.") and name[7:].isdecimal() for name in self.names)
 
 
-def _each(arrays: _Arrays, convention: str) -> Iterator[NDArray[Any]]:
-    """The scores of each sentence by first and last word."""
+def _each(arrays: _Arrays, convention: str | None) -> Iterator[NDArray[Any]]:
+    """The scores of each sentence, without padding."""
     fence = 1 if convention == "fencepost" else 0
     if "scores" not in arrays.names:
-        numbers = sorted(int(name[7:]) for name in arrays.names if name.startswith("scores.") and name[7:].isdecimal())
-        if not numbers or numbers != list(range(len(numbers))):
-            raise FormatError("there is neither an array scores nor scores.0, scores.1 ... without a gap", path=arrays.path)
-        for number in numbers:
-            one = arrays.get(f"scores.{number}")
-            if fence and (one.ndim != 3 or one.shape[0] != one.shape[1] or len(one) < 2):
-                wanted = "(n+1, n+1, labels), n at least 1"
-                raise FormatError(f"chart {number + 1}: by fenceposts scores must be {wanted}, not {one.shape}", path=arrays.path)
-            yield one[:-1, 1:] if fence else one
+        for number in range(max(arrays.count(), 1)):
+            yield arrays.get(f"scores.{number}")
         return
     scores, lengths = arrays.get("scores"), arrays.get("lengths")
+    scores = scores[..., None] if scores.ndim == 3 else scores
     if scores.ndim != 4 or lengths.shape != scores.shape[:1]:
         shapes = f"{scores.shape} and {lengths.shape}"
         raise FormatError(f"scores and lengths must be (sentences, n, n, labels) and (sentences,), not {shapes}", path=arrays.path)
     if lengths.dtype.kind not in "iu":
         raise FormatError(f"lengths must be whole numbers, not {lengths.dtype}", path=arrays.path)
+    if convention is None and scores.shape[1] - 1 == lengths.max(initial=0) > 0:
+        advice = 'Add the array convention="fencepost" (or "inclusive") to it.'
+        raise FormatError("scores is one larger than the longest sentence: by fenceposts?", path=arrays.path, advice=advice)
     for one, n in zip(scores, lengths.tolist(), strict=True):
         if not 1 <= n <= scores.shape[1] - fence:
             raise FormatError(f"a length of {n} does not fit scores of {scores.shape[1] - fence} words", path=arrays.path)
-        yield one[:n, 1 : n + 1] if fence else one[:n, :n]
+        yield one[: n + fence, : n + fence]
 
 
 def _nulls(given: Sequence[Any], labels: Sequence[str], path: str | None = None) -> list[int]:

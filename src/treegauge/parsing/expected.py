@@ -231,7 +231,7 @@ class Calibration(HasTable):
         about = (
             f"{number_of(self.sentences, 'sentence')}, {self.unparsed:,} without a parse left out; "
             f"phrases of posterior {LEAST:g} or more.",
-            "Right: the share in the gold trees. Above 0 in the last but one column: more often right than the grammar thinks."
+            "Right: the share in the gold trees. Above 0 in the last column but one: right more often than the grammar predicts."
             if not bins
             else "Right: the share in the gold trees.",
             self.note(),
@@ -296,11 +296,9 @@ def calibrate(
     names, p, hit = np.array(label), np.array(posterior), np.array(right, np.float64)
     totals = ExpectedCounts(math.fsum(e.matched for e in expected), n_test, math.fsum(e.gold for e in expected))
     sizes = {name: int((names == name).sum()) for name in sorted(set(label))}
-    rows = [_of_label("all", p, hit)]
-    for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
-        if sizes[name] >= fewest:
-            rows.append(_of_label(name, p[names == name], hit[names == name]))
-    return Calibration(tuple(rows), sentences, unparsed, totals, matched, n_gold)
+    shown = [name for name in sorted(sizes, key=lambda name: (-sizes[name], name)) if sizes[name] >= fewest]
+    rows = (_of_label("all", p, hit), *(_of_label(name, p[names == name], hit[names == name]) for name in shown))
+    return Calibration(rows, sentences, unparsed, totals, matched, n_gold)
 
 
 def reliability_bins(p: np.ndarray, hit: np.ndarray, size: int = BINS) -> tuple[tuple[Reliability, ...], float]:

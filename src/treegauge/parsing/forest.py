@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import NoParse, UsageError
+from treegauge.errors import NoParse, UsageError, checked
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chain_labels import LabelOrders, LabelPosteriors, label_posteriors, shown_labels, span_labels, word_tags
@@ -283,8 +283,9 @@ class Forest(PosteriorView):
             expected += math.fsum(frame.posterior * math.log(probabilities[frame.production]) for frame in unary)
         return max(0.0, self.log_partition - expected)
 
+    @checked(objective="argmax('labelled-recall') has the best tree for an objective")
     def best(self) -> Parse:
-        """The likeliest parse. This needs only the Viterbi chart."""
+        """The likeliest parse; :meth:`argmax` has the best tree for another objective. This needs only the Viterbi chart."""
         chart = self.viterbi
         self.require_parse()
         steps = best_derivation(MAX, chart.grid, self.n, self.binary.start)
@@ -296,6 +297,7 @@ class Forest(PosteriorView):
             for value, steps in best_derivations(self.viterbi.grid, self.n, self.binary.start):
                 yield Parse(self.tree(steps), value)
 
+    @checked()
     def kbest(self, k: int) -> list[Parse]:
         """The k likeliest parses, or all if there are fewer.
 
@@ -303,16 +305,16 @@ class Forest(PosteriorView):
         >>> [str(parse.tree) for parse in forest.kbest(5)]
         ['(S (S a) (S (S a) (S a)))', '(S (S (S a) (S a)) (S a))']
         """
-        return [parse.given(self.log_partition) for parse in itertools.islice(self.parses(), k)]
+        return [parse.given(self.log_partition) for parse in itertools.islice(self.parses(), max(0, k))]
 
+    @checked()
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
-        """``size`` trees, drawn at random by their probabilities given the sentence."""
+        """``size`` trees, drawn at random by their probabilities given the sentence: the same trees with the same seed, so that
+        further ones need another ``seed``."""
         self.require_parse()
         rng = np.random.default_rng(seed)
-        draw = (
-            sampled_derivation(self.inside_chart.mode, self.inside_chart.grid, self.n, self.binary.start, rng) for _ in range(size)
-        )
-        return [self.tree(steps.tolist()) for steps in draw]
+        mode, grid, start = self.inside_chart.mode, self.inside_chart.grid, self.binary.start
+        return [self.tree(sampled_derivation(mode, grid, self.n, start, rng).tolist()) for _ in range(size)]
 
     def tree(self, steps: Sequence[int]) -> Tree:
         """The tree of a derivation, with the grammar's output labels."""

@@ -178,7 +178,7 @@ def _cell(words: Sequence[str], s: int, t: int, found: Sequence[Constituent]) ->
     title = escape("\n".join(lines))
     box = (
         f'<g><title>{title}</title><rect x="{x:g}" y="{y:g}" width="{_CELL - 2}" height="{_CELL - 2}" rx="3" '
-        f'fill="rgb({shade},{shade},255)" stroke="#ccc"/>'
+        f'fill="#{shade:02x}{shade:02x}ff" stroke="#ccc"/>'
     )
     if found:
         # The number says what the shade says: nothing depends on colour alone.

@@ -7,12 +7,13 @@ the same as in trees: ``-LRB-`` is a bracket.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from treegauge.errors import EncodingError, FormatError
+from treegauge.errors import FormatError
 from treegauge.io import ReadOptions, stream
-from treegauge.io.sources import Source, Text, find_sources
+from treegauge.io.diagnosis import encoding_error
+from treegauge.io.sources import Source, Text, TextPosition, find_sources
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.raw_text import split_sentences, tokenise
 from treegauge.trees.notation import restore_word
@@ -21,6 +22,7 @@ InputKind = Literal["tokens", "tagged", "raw", "trees"]
 KINDS: tuple[InputKind, ...] = ("tokens", "tagged", "raw", "trees")
 
 RESTORED = "escaped brackets (-LRB-, -RRB-) are read as the brackets they stand for"
+BROKEN = "a sentence seems to go on in the next line: join the lines of each paragraph first (awk -v RS= '{$1=$1} 1')"
 TABS = "tabs are read as blanks; if the file has columns, cut the sentences out first (cut -f2)"
 
 _DEFAULT_OPTIONS = ReadOptions()
@@ -32,20 +34,23 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
     """The sentences of a file, of standard input (``-``), or of a source.
 
     A blank line is a sentence without words, so that line i of the input is tree i of the output; in raw text blank lines are
-    skipped, and a line can have several sentences. Warnings tell of escaped brackets that were restored, and of tabs.
+    skipped, and a line can have several sentences. Warnings tell of escaped brackets that were restored, of tabs, and of raw text
+    in which a line ends in a letter or a comma and the next begins with a small letter.
     """
     if kind == "trees":
         for bank in stream(path, options):
-            for i in range(len(bank)):
-                words, tags = bank.words(i), bank.tags(i)
-                kept = [k for k, tag in enumerate(tags) if tag != "-NONE-"]
-                yield Sentence(tuple(words[k] for k in kept), tuple(tags[k] for k in kept))
+            yield from (sentence_of(zip(bank.words(i), bank.tags(i), strict=True)) for i in range(len(bank)))
         return
     for source in [path] if isinstance(path, Source) else find_sources(path):
+        text = ""
         for number, line in enumerate(Text(source, options).lines(), 1):
             if number == 1 and kind in ("tokens", "raw"):
                 _refuse_tree(line, source.name)
-            text = _decode(line, source.name, number)
+            if (error := encoding_error(line, source.name, TextPosition(number, 0))) is not None:
+                raise error
+            before, text = text.rstrip()[-1:], line.decode().rstrip("\r")
+            if kind == "raw" and (before.isalpha() or before == ",") and text.lstrip()[:1].islower():
+                source.note(BROKEN)
             if "\t" in text.strip():
                 source.note(TABS)
             for part in split_sentences(text) if kind == "raw" else [text]:
@@ -54,6 +59,12 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
                 if words != given.words:
                     source.note(RESTORED)
                 yield given._replace(words=words, line=number if kind == "raw" else None)
+
+
+def sentence_of(tagged: Iterable[tuple[str, str]]) -> Sentence:
+    """The sentence of a tree's words with their tags: traces are left out."""
+    kept = [(word, tag) for word, tag in tagged if tag != "-NONE-"]
+    return Sentence(tuple(word for word, _ in kept), tuple(tag for _, tag in kept))
 
 
 _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")
@@ -67,20 +78,9 @@ def _refuse_tree(line: bytes, path: str) -> None:
         )
 
 
-def _decode(line: bytes, path: str, number: int) -> str:
-    try:
-        return line.decode().rstrip("\r")
-    except UnicodeDecodeError as error:
-        raise EncodingError(
-            f"not UTF-8: {error.reason}", path=path, line=number, advice="Give its encoding: encoding=..."
-        ) from None
-
-
 def _sentence(text: str, kind: InputKind, path: str, number: int) -> Sentence:
-    if kind == "raw":
-        return Sentence(tuple(tokenise(text)))
-    tokens = _TOKEN.findall(text)
-    if kind == "tokens":
+    tokens = tokenise(text) if kind == "raw" else _TOKEN.findall(text)
+    if kind != "tagged":
         return Sentence(tuple(tokens))
     pairs = [token.rpartition("/") for token in tokens]
     for token, (word, _, tag) in zip(tokens, pairs, strict=True):

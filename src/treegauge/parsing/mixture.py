@@ -104,7 +104,7 @@ def collect(view: PosteriorView, nodes_of: Names | None = None, *, cut: bool = F
     rows = Rows(span[row], node, np.where(is_last, phrase[row], over[row]), np.where(is_last, of_tag, 0.0), tops)
     rows = Rows(*(column[node >= 0] for column in rows))
     whole = [found.names[int(X)] for X in found.label[found.of_span(0, n)]]
-    root = view.treebank_root or next((name for name in whole if name in ROOT_LABELS), None)
+    root = next((name for name in whole if name in ROOT_LABELS), None) if view.treebank_root is None else view.treebank_root
     made = Posteriors(
         table.names, rows, found.some, found.hidden, tuple(map(view.tag_posteriors, range(n))), root, view.required, view.is_binary
     )
@@ -220,7 +220,7 @@ class MixtureView(PosteriorView):
         whole = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else None
         if self.treebank_root is None and whole is not None:
             return whole
-        return Tree(self.treebank_root or TOP, nodes)
+        return Tree(TOP if self.treebank_root is None else self.treebank_root, nodes)
 
     def __repr__(self) -> str:
         return f"<mixture of {len(self.parts)} over {self.n} words>"
@@ -268,6 +268,11 @@ class MixtureParser(BatchParser):
         return frozenset(itertools.chain.from_iterable(part.phrase_labels for part in self.parts))
 
     @property
+    def _first(self) -> SentenceParser:
+        """The first model that has a share."""
+        return next(part for part, share in zip(self.parts, self.shares, strict=True) if share)
+
+    @property
     def forks(self) -> bool:
         """Whether all models may be used in copies of the process."""
         return all(part.forks for part in self.parts)
@@ -282,8 +287,8 @@ class MixtureParser(BatchParser):
         return replace(self, parts=tuple(part.without_pruning() for part in self.parts))
 
     def view(self, sentence: Sentence) -> PosteriorView:
-        """The mean of the posteriors of one sentence; if no model has a parse, the first model's."""
-        return self.views([sentence])[0] or self.parts[0].view(sentence)
+        """The mean of the posteriors of one sentence; if no model has a parse, the first model's that has a share."""
+        return self.views([sentence])[0] or self._first.view(sentence)
 
     def views(self, sentences: Sequence[Sentence]) -> list[MixtureView | None]:
         """The mean of the posteriors of each sentence; None if no model has a parse of it."""
@@ -311,7 +316,7 @@ class MixtureParser(BatchParser):
     def result(self, view: PosteriorView | None, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence, or the first model's fallback if no model has a parse."""
         if view is None:
-            return replace(self.parts[0].parse(sentence), missing=len(self.parts))
+            return replace(self._first.parse(sentence), missing=len(self.parts))
         assert isinstance(view, MixtureView)
         made = self.parsed(view, view.argmax(self.objective, **self.options), sentence, math.nan)
         return replace(made, missing=sum(map(bool, self.shares)) - len(view.parts))

@@ -83,8 +83,9 @@ def tune_mixture(parser: MixtureParser, trees: Sequence[Tree], *, show: Callable
     def f1(shares: Shares) -> float:
         if shares not in known:
             by_lam = decoded(shares, [setting for setting in _WITH_LAM if setting.lam in LAMS])
-            known[shares] = max(score(gold, trees, metric="parseval").rates["f1"] for trees in by_lam.values())
-            show(f"F1 {100 * known[shares]:.2f} with shares {', '.join(f'{share:g}' for share in shares)}")
+            f1s = {setting.lam: score(gold, trees, metric="parseval").rates["f1"] for setting, trees in by_lam.items()}
+            known[shares], lam = max((rate, lam) for lam, rate in f1s.items())
+            show(f"F1 {100 * known[shares]:.2f} with shares {', '.join(f'{share:g}' for share in shares)}; lam {lam:g}")
         return known[shares]
 
     size = len(parser.parts)

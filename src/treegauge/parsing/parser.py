@@ -36,23 +36,16 @@ def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: s
 
     >>> print(fallback("it rained all night .".split(), ["PRP", "VBD", "DT", "NN", "."]))
     (S (X (PRP it) (X (VBD rained) (X (DT all) (NN night)))) (. .))
-    >>> print(fallback(["rain"], ["NN"]), fallback("ab"), fallback([]))
+    >>> print(fallback(["rain"], ["NN"]), fallback(["a", "b"]), fallback([]))
     (NN rain) (S a b) ()
     """
     if tags is not None and len(tags) != len(words):
         given = f"{number_of(len(words), 'word')} but {number_of(len(tags), 'tag')}"
         raise UsageError(f"{given}: give one tag for each word, or none at all")
-    leaves: list[Child] = list(words) if tags is None else [Tree(t, [w]) for t, w in zip(tags, words, strict=True)]
-    if not leaves:
-        return Tree("")
-    if len(leaves) == 1:
-        (leaf,) = leaves
-        return leaf if isinstance(leaf, Tree) else Tree(root, [leaf])
-    *inner, last = leaves
-    branch = inner.pop()
-    while inner:
-        branch = Tree(label, [inner.pop(), branch])
-    return Tree(root, [branch, last])
+    n = len(words)
+    if n < 2:
+        return Tree(tags[0] if tags else root, words) if n else Tree("")
+    return Tree.from_spans(words, [(i, n - 1, label) for i in range(n - 2)], tags, root)
 
 
 def mark_fallback(tree: Tree) -> Tree:
@@ -114,7 +107,7 @@ class ParsedSentence:
             + [f"log probability of the words {of_words:.4f}"] * (math.isfinite(of_words) and of_words != 0)
             + ([] if self.confidence is None else [f"expected F1 {self.confidence.expected_f1:.4f}"])
         )
-        return cut(f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree}>")
+        return cut(f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree!r}>")
 
     def _repr_html_(self) -> str:
         return self.tree.svg(theme="auto")

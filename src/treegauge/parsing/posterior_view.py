@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import TooLong, UsageError
-from treegauge.tables import concise
+from treegauge.tables import concise, cut
 from treegauge.trees.tree import Child, Tree
 
 Float64 = NDArray[np.float64]
@@ -183,7 +183,7 @@ class CountedParts(NamedTuple):
 
 NEEDS = {
     "trees": "needs potentials: posteriors do not say how likely a whole tree is",
-    "grammar": "chooses among the parses of a grammar, and here is none",
+    "grammar": "chooses among the parses of a grammar, and there is none here",
     "subcategories": "multiplies the posteriors of rules with subcategories: it needs a model of treegauge train",
 }
 """The things that a view may lack, and why an objective cannot do without them."""
@@ -290,7 +290,7 @@ class PosteriorView:
         raise UsageError(f"this {NEEDS['trees']}")
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
-        """``size`` trees, drawn at random by their probabilities given the sentence."""
+        """``size`` trees, drawn at random by their probabilities given the sentence: the same trees with the same seed."""
         raise UsageError(f"this {NEEDS['trees']}")
 
     def entropy(self) -> float:
@@ -348,5 +348,7 @@ class PosteriorView:
         """The expected number of right labelled constituents of a tree (or its text): the sum of g over its shown constituents,
         each counted once. With ``pre``, preterminals count too."""
         tree = Tree.parse(tree) if isinstance(tree, str) else tree
+        if tree.words != self.words:
+            raise UsageError(f"the words differ: {cut(' '.join(tree.words))!r} is not the sentence of this forest")
         g = {(c.start, c.end, c.label): c.posterior for c in self.shown_constituents()} if pre else self.phrase_posteriors
         return math.fsum(g.get((s, t, label), 0.0) for s, t, label in set(tree.spans(preterminals=pre)))

@@ -14,17 +14,18 @@ from collections.abc import Iterator, Sequence
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
+        (r"[\u00ad\u200b\u2060\ufeff]", ""),  # soft hyphens, and blanks of no width
         (r'^"|(?<=[ (\[{<—–-])"(?=\S)', " `` "),
         (r'"', " '' "),
         (r"\.\.\.+|…", r" \g<0> "),
-        (r"--+|[—–]", r" \g<0> "),
+        (r"--+|[—–«»]|``|''", r" \g<0> "),
         (r"[;$%?!\[\](){}<>]|(?<!\S)[@#](?!\w)|&(?!\w)", r" \g<0> "),
         (r",(?!\d)", " , "),
         (r":(?![\d/])", " : "),
-        (r"(?<=[^.\s])\.(?=\s*['\")\]}]*\s*$)", " ."),
+        (r"(?<=[^.\s])\.(?=\s*(?:['\")\]}»]\s*)*$)", " ."),
         (r"(?<![^ (\[{])'(?!(?i:n|em)')(?=[^\W\d]+(?: ?[.,?!])?'(?!\w))", "` "),
         (r"(?<=[^'\s])'(?= )", " '"),
-        (r"(?<![^ (\[{])'(?=[A-Za-z]{3}|[A-Z])(?!(?i:tis|twas|cause|till|round|em\b|n\b))", "` "),
+        (r"(?<![^ (\[{])(?:`(?=\w)|'(?=[A-Za-z]{3}|[A-Z])(?!(?i:tis|twas|cause|till|round|em\b|n\b)))", "` "),
         (r"(?i)(?<=[a-z])n't\b", " n't"),
         (r"(?i)(?<=[\w.])'(s|m|d|ll|re|ve)\b", r" '\1"),
         (r"(?i)\b(can)(not)\b", r"\1 \2"),
@@ -70,7 +71,7 @@ _OFTEN_FIRST = re.compile(
 """Words that begin a sentence far more often than a name, so that initials such as U.S. can end the sentence before them."""
 _ASIDE = re.compile(r"\S\s*\([^()]*\Z"), re.compile(r"[^()]{0,200}\)")
 """The beginning of a bracket that opens in mid-sentence, and its end if that comes soon."""
-_END = re.compile(r"""(\S*?[.?!…]['"”’)\]}]*)\s+(?=['"“‘(\[{]*[A-Z0-9]|['"“‘(\[{]+\S)""")
+_END = re.compile(r"""(\S*?[.?!…]['"”’»)\]}]*)\s+(?=['"`“‘«(\[{]*[A-Z0-9]|['"`“‘«(\[{]+\S)""")
 
 
 def split_sentences(text: str) -> list[str]:
@@ -85,7 +86,7 @@ def split_sentences(text: str) -> list[str]:
     if "\n" in text.strip():
         return list(itertools.chain.from_iterable(map(split_sentences, text.splitlines())))
     for match in _END.finditer(text):
-        last = match[1].lstrip("\"'“‘([{")
+        last = match[1].lstrip("\"'`“‘«([{")
         goes_on = (
             _BEFORE_A_NAME.fullmatch(last)
             or (_BEFORE_A_NUMBER.fullmatch(last) and text[match.end()].isdigit())

@@ -48,7 +48,6 @@ from treegauge.parsing.span_trees import (
     expected_f1,
     labelled_spans,
     log_sums,
-    make_tree,
     null_labels,
     potentials,
     required_spans,
@@ -60,6 +59,7 @@ from treegauge.trees.tree import Child, Tree
 Float64 = NDArray[np.float64]
 ChartKind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")
+CONVENTIONS = ("inclusive", "fencepost")
 TOP = "TOP"
 """The root of a tree without a constituent over the whole sentence: a label that all presets delete, so that it does not count."""
 ROUNDING = 0.001
@@ -94,6 +94,8 @@ class SpanChart(PosteriorView):
       (start, end) or (start, end, label) that must be.
     * ``tags``: the tags of the words in trees; without tags a node over one word is a constituent.
     * ``kind="posteriors"``: the scores are posteriors; methods that need the probabilities of whole trees then raise an error.
+    * ``convention``: ``inclusive`` if ``scores[i, j]`` belongs to the words i .. j, ``fencepost`` if to those between
+      the fenceposts i and j, in an array (n+1, n+1, labels).
     """
 
     lam = None
@@ -112,13 +114,15 @@ class SpanChart(PosteriorView):
         allowed: ArrayLike | None = None,
         required: Required = (),
         kind: ChartKind = "potentials",
+        convention: str = "inclusive",
     ) -> None:
-        self.scores = as_array(scores)
-        n, size = len(self.scores), self.scores.shape[2]
         check_name("kind of scores", kind, KINDS)
+        check_name("convention", convention, CONVENTIONS)
+        self.scores = as_array(scores, CONVENTIONS.index(convention))
+        n, size = len(self.scores), self.scores.shape[2]
         self.kind = kind
         self.gives = frozenset({"trees"} if kind == "potentials" else ())
-        self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
+        self.labels = ["X"] * (size == 1) or [str(x) for x in range(size)] if labels is None else list(labels)
         self.has_words = words is not None
         self.words = tuple(str(i) for i in range(n)) if words is None else tuple(words)
         self.tags = None if tags is None else list(tags)
@@ -300,7 +304,8 @@ class SpanChart(PosteriorView):
         return [Parse(self.tree(spans), value).given(self.log_partition) for value, spans in best_trees(self.potentials, k)]
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
-        """``size`` trees, drawn at random by their probabilities."""
+        """``size`` trees, drawn at random by their probabilities: the same trees with the same seed, so that further ones need
+        another ``seed``."""
         return [self.tree(spans) for spans in self.sample_spans(size, seed)]
 
     def sample_spans(self, size: int, seed: int = 0) -> list[dict[tuple[int, int], int]]:
@@ -320,7 +325,7 @@ class SpanChart(PosteriorView):
 
     def tree(self, spans: Mapping[tuple[int, int], int]) -> Tree:
         """The tree with these constituents."""
-        return make_tree({span: self.labels[X] for span, X in spans.items()}, self.words, self.tags, TOP)
+        return Tree.from_spans(self.words, ((*span, self.labels[X]) for span, X in spans.items()), self.tags, TOP)
 
     def spans(self, tree: Tree) -> dict[tuple[int, int], str]:
         """The constituents of a tree, the labels of several nodes over one span joined, without a root that is only a
@@ -389,16 +394,19 @@ class SpanChart(PosteriorView):
 def decode(
     scores: Any, objective: str | None = None, *, kind: ChartKind = "potentials", labels: Sequence[str] | None = None,
     words: Sequence[str] | None = None, tags: Sequence[str] | None = None, null: Null = None, root: bool = True,
-    temperature: float = 1.0, allowed: ArrayLike | None = None, required: Required = (), **options: Any,
+    temperature: float = 1.0, allowed: ArrayLike | None = None, required: Required = (), convention: str = "inclusive",
+    **options: Any,
 ) -> Best:  # fmt: skip
     """The best tree for an objective, and its expected score, from an array of span scores (NumPy, or any array with DLPack).
 
     The arguments are those of :class:`SpanChart`; further options are the objective's, such as ``lam`` of
     ``labelled-precision-recall``, the minimum posterior of a node, whose default maximises the expected F1 under the chart.
     """
+    if isinstance(scores, PosteriorView):
+        raise UsageError("decode takes an array of span scores; a forest or chart has its best tree itself: .argmax(objective)")
     chart = SpanChart(
         scores, labels=labels, words=words, tags=tags, null=null, root=root, temperature=temperature, allowed=allowed,
-        required=required, kind=kind,
+        required=required, kind=kind, convention=convention,
     )  # fmt: skip
     return chart.argmax(objective, **options)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from treegauge.errors import NoTree, UsageError
 from treegauge.parsing.span_kernels import LOG_BASE, SpanInside, inside_of_spans, parts_of_spans, size_posteriors
-from treegauge.trees.tree import Child, Tree
+from treegauge.trees.tree import JOIN, Tree
 
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
@@ -159,8 +159,9 @@ def spans_crossing(required: Bool) -> Bool:
     return crossing
 
 
-def as_array(scores: Any) -> Float64:
-    """The scores of one sentence as a new array (n, n, labels) of float64, with 0 below the diagonal."""
+def as_array(scores: Any, fence: int = 0) -> Float64:
+    """The scores of one sentence as a new array (n, n, labels) of float64, with 0 below the diagonal; given by fenceposts if
+    ``fence`` is 1."""
     if hasattr(scores, "detach"):
         scores = scores.detach().cpu()
     if hasattr(scores, "__dlpack__"):
@@ -174,9 +175,11 @@ def as_array(scores: Any) -> Float64:
         raise UsageError(f"span scores must be an array (n, n, labels): {error}") from None
     if array.dtype.kind not in "fiu":
         raise UsageError(f"span scores must be real numbers, not {array.dtype}")
-    array = np.array(array, np.float64)
-    if array.ndim != 3 or array.shape[0] != array.shape[1] or 0 in array.shape:
-        raise UsageError(f"span scores must be an array (n, n, labels), not of shape {array.shape}")
+    array = np.array(array[..., None] if array.ndim == 2 else array, np.float64)  # without labels
+    if array.ndim != 3 or array.shape[0] != array.shape[1] or 0 in array[fence:].shape:
+        wanted = ("(n, n, labels) or (n, n)", "(n+1, n+1, labels) by fenceposts, n at least 1")[fence]
+        raise UsageError(f"span scores must be an array {wanted}, not of shape {array.shape}")
+    array = array[: len(array) - fence, fence:]
     array[np.tril_indices(len(array), -1)] = 0.0
     if np.isnan(array).any() or (array == np.inf).any():
         raise UsageError("span scores must not be nan or +inf")
@@ -218,39 +221,6 @@ def log_sums(values: Float64, axis: int = -1) -> Float64:
     finite = np.where(np.isfinite(high), high, 0.0)
     with np.errstate(divide="ignore"):
         return finite.squeeze(axis) + np.log(np.exp(values - finite).sum(axis=axis))
-
-
-JOIN = "::"
-"""The separator between the labels of nodes that have one span, the highest first: ``S::VP``."""
-
-
-def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: Sequence[str] | None, top: str) -> Tree:
-    """The tree with these constituents; ``S::VP`` makes two nodes. ``top`` labels the root if no constituent spans all words; a
-    word whose tag is empty has no node of its own.
-
-    >>> print(make_tree({(0, 3): "S", (1, 3): "VP::VP", (2, 3): "NP"}, "I saw her".split(), ["P", "V", "P"], "TOP"))
-    (S (P I) (VP (VP (V saw) (NP (P her)))))
-    """
-    n = len(words)
-    ordered = sorted({**({} if (0, n) in spans else {(0, n): top}), **spans}.items(), key=lambda item: (item[0][0], -item[0][1]))
-    done: list[tuple[int, str, list[Child]]] = []
-    following = iter([*ordered, ((n, n), "")])
-    (start, end), label = next(following)
-    for position in range(n):
-        while start == position < n:
-            done.append((end, label, []))
-            (start, end), label = next(following)
-        done[-1][2].append(Tree(tags[position], [words[position]]) if tags and tags[position] else words[position])
-        while done and done[-1][0] == position + 1:
-            _, name, children = done.pop()
-            for part in reversed(name.split(JOIN)):
-                children: list[Child] = [Tree(part, children)]
-            if not done:
-                (root,) = children
-                assert isinstance(root, Tree)
-                return root
-            done[-1][2].extend(children)
-    raise UsageError("a tree needs at least one word")
 
 
 def labelled_spans(tree: Tree, *, tags: bool) -> dict[tuple[int, int], str]:

@@ -7,25 +7,28 @@ the same word; trees show the word as it was given.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from treegauge.alignment.words import plain_word
+from treegauge.alignment.words import INVISIBLE, plain_word
 
 _MORE = {"…": "...", "—": "--", "–": "--", "-LRB-": "(", "-RRB-": ")"}
 _OPENING = frozenset({"``", "“", "„", "«"})
 
 
 def _plain(word: str) -> str:
-    return _MORE.get(word) or plain_word(word)
+    """A word without escapes, ligatures, soft hyphens and the like."""
+    return _MORE.get(word) or plain_word(word if word.isascii() else re.sub(INVISIBLE, "", unicodedata.normalize("NFKC", word)))
 
 
 class Spellings:
     r"""The words of a model, to be found in any of their spellings.
 
-    >>> find = Spellings(["``", "''", "1\\/2", "(", "n't", "--"])
-    >>> find(['"', "1/2", "—", '"', "-LRB-", "n’t", "new"])
-    ('``', '1\\/2', '--', "''", '(', "n't", 'new')
+    >>> find = Spellings(["``", "''", "1\\/2", "(", "n't", "--", "fine"])
+    >>> find(['"', "1/2", "—", '"', "-LRB-", "n’t", "new", "ﬁ\u00adne"])
+    ('``', '1\\/2', '--', "''", '(', "n't", 'new', 'fine')
     """
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
@@ -38,12 +41,12 @@ class Spellings:
 
     def __call__(self, words: Sequence[str]) -> tuple[str, ...]:
         """The words in the forms that the model knows; a word that it does not know in any form stays as it is."""
-        if all(word.isalnum() or word in self.known for word in words):
+        if all(word in self.known or (word.isascii() and word.isalnum()) for word in words):
             return tuple(words)
         found, quotes = list[str](), 0
         for word in words:
-            plain = word if word.isalnum() else _plain(word)
-            forms = [] if word in self.known else self.forms.get(plain, [])
+            plain = _plain(word)
+            forms = [] if word in self.known else self.forms.get(plain) or [plain] * (plain in self.known)
             if plain == '"':
                 is_opening = word in _OPENING or (word == '"' and quotes % 2 == 0)
                 forms = sorted(forms, key=lambda form: (form in _OPENING) != is_opening and form != '"')

@@ -54,9 +54,10 @@ class MetricRate:
         self.preset = self.metric.preset_for(load_preset(self.metric.preset if preset is None else preset))
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
-        """The score of each tree (column) if each tree (row) is the gold tree; nan for 0/0."""
-        rates = _rates_of_all_pairs(self.metric, self.preset, tuple(trees))
-        return rates[:, :, list(self.metric.rate_names).index(self.rate)]
+        """The score of each tree (column) if each tree (row) is the gold tree; nan for 0/0, but two trees without anything that
+        counts agree: their F1 is 1."""
+        rates = _rates_of_all_pairs(self.metric, self.preset, tuple(trees))[:, :, list(self.metric.rate_names).index(self.rate)]
+        return np.nan_to_num(rates, nan=1.0) if "f1" in self.rate else rates
 
 
 @lru_cache(maxsize=4)

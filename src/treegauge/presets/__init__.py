@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from treegauge.errors import FormatError, InputError, UnknownName, check_name
+from treegauge.errors import FormatError, InputError, UnknownName, UsageError, check_name
 from treegauge.presets.prm import KEYWORDS, Parameters, disco_keywords, parse_prm
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.tables import concise
@@ -157,6 +157,8 @@ def load_preset(name: str | os.PathLike[str] | Preset, treebank: str = "") -> Pr
     >>> sorted(load_preset("collins+ctb").delete_tags - load_preset("collins").delete_tags)
     ['PU']
     """
+    if not isinstance(cast("object", name), str | os.PathLike | Preset):
+        raise UsageError(f"preset must be the name of a preset, a file or a Preset, not {name!r}")
     preset = name if isinstance(name, Preset) else _of_name(os.fspath(name))
     _, plus, adapted_to = preset.name.rpartition("+")
     return preset if not treebank or (plus and adapted_to in TREEBANKS) else for_treebank(preset, treebank)
@@ -237,7 +239,8 @@ def _path(name: str) -> str:
             return path
     if name.endswith((".prm", ".toml")) or os.sep in name or os.path.exists(name):
         return name
-    raise UnknownName("preset", name, preset_names(), "a file .prm or .toml")
+    hint = "EVALB's own are collins, new and nk" if name.lower() == "evalb" else ""
+    raise UnknownName("preset", name, preset_names(), "a file .prm or .toml", hint=hint)
 
 
 def _from_prm(data: bytes, name: str, path: str) -> Preset:

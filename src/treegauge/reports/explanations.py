@@ -31,8 +31,9 @@ _BITS = "bits by which treegauge chunks entropy scores chunkers"
 def explanation(name: str) -> str:
     """The definition of a metric in plain text, with an example scored by it; or that of a decoding objective, of a baseline, or
     of the entropy of recognising chunks."""
+    name = name.lower().replace(" ", "-")
     base = british(name).partition(":")[0]
-    if base.lower() in OF_PARSEVAL:
+    if base in OF_PARSEVAL:
         return f"{name} is a rate of parseval.\n\n{explanation('parseval')}"
     if base in METRICS:
         lines = [*_lines(name, find_metric(name)), *(["", *_objective_lines(base)] if base in ALSO_OBJECTIVES else [])]

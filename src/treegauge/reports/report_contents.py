@@ -15,10 +15,9 @@ from treegauge.reports.comparison_figures import differences_figure
 from treegauge.reports.figures import Figure, Series, fragment_figures, number_in
 from treegauge.reports.reporting import Report
 from treegauge.scoring.paper_table import rate_heading
-from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import ALPHA
 from treegauge.significance.comparison import Comparison, Difference, Group, PairOfSystems
-from treegauge.significance.resampling import Name
+from treegauge.significance.resampling import Interval, Name
 from treegauge.significance.tabulation import P, better_last, headline, matrix_table, shown_values
 from treegauge.tables import Cell, Table, cell_text, number_of
 
@@ -195,13 +194,12 @@ def errors_table(report: Report) -> Table:
 
 def confusion_tables(report: Report) -> list[Table]:
     """The most frequent wrong labels on right spans, a table for each system."""
-    tables: list[Table] = []
-    for system, found in report.breakdowns.get("confusions", {}).items():
-        table = found.table
-        if table.rows:
-            title = f"Labels confused by {system}"
-            tables.append(Table(title, table.columns, table.rows[:_MOST_CONFUSIONS], percent=table.percent))
-    return tables
+    found = {system: of_system.table for system, of_system in report.breakdowns.get("confusions", {}).items()}
+    return [
+        replace(table, title=f"Labels confused by {system}", rows=table.rows[:_MOST_CONFUSIONS], notes=())
+        for system, table in found.items()
+        if table.rows
+    ]
 
 
 def hogenhout_tables(report: Report) -> list[Table]:
@@ -285,14 +283,10 @@ def rates_figure(comparison: Comparison) -> Figure:
     names = [name for name in defined if not name[1].startswith("average_")]
     percent = bool(names) or not defined
     names = names or defined
+    rates = {system: [group.rates[system][name] for name in names] for system in comparison.systems}
     series = [
-        Series(
-            system,
-            [group.rates[system][name].value for name in names],
-            [group.rates[system][name].interval.low for name in names],
-            [group.rates[system][name].interval.high for name in names],
-        )
-        for system in comparison.systems
+        Series(system, [rate.value for rate in of], [rate.interval.low for rate in of], [rate.interval.high for rate in of])
+        for system, of in rates.items()
     ]
     shown = [f"{metric} {rate.replace('_', ' ')}" if metric.replace("-", "_") != rate else metric for metric, rate in names]
     title = f"Rates{' in percent' if percent else ''}, with {100 * comparison.level:g}% bootstrap intervals"

@@ -40,7 +40,7 @@ from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
 from treegauge.reports.tree_diff import CODES, BracketMarks, mark_brackets
 from treegauge.scoring.evaluation import score_systems
-from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of
+from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of, runs_of
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
 from treegauge.significance.paired_comparison import comparable_scores, compare_scores, systems_by_name, with_settings
@@ -487,7 +487,10 @@ def report(
     (('flat',), 1)
     """
     options, reading = with_settings("report", options or CompareOptions(), reading, metric, settings)
-    systems = systems_by_name(gold, systems)
+    runs = {name: list(runs_of(trees).values()) for name, trees in systems_by_name(gold, systems).items()}
+    for name in (name for name, of_system in runs.items() if len(of_system) > 1):
+        raise UsageError(f"{name}: the trees of one run are shown; give one file per system, or use treegauge.compare")
+    systems = {name: of_system[0] for name, of_system in runs.items()}
     if not systems:
         raise UsageError("a report needs at least one system")
     gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))

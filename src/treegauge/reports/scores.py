@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from treegauge.alignment.notes import REMARKS, Note, misfits, with_advice
@@ -99,8 +100,7 @@ def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int, RateLayout],
             for name, counted in result.breakdowns.items():
                 table = counted.table
                 title = f"{result.label}: {table.title}" if len(results) > 1 else table.title
-                percent = table.percent if layout.percent else ()
-                shown = Table(title, table.columns, table.rows, table.notes, percent)
+                shown = replace(table, title=title, percent=table.percent if layout.percent else ())
                 blocks.append(render(shown, form, digits=layout.digits))
                 if examples:
                     blocks.append("\n".join(_example_lines(result, name, examples)))
@@ -154,9 +154,8 @@ def _cut(text: str, around: str = "") -> str:
     if len(text) <= _LONGEST_EXAMPLE:
         return text
     first = max(0, min(len(around) - _LONGEST_EXAMPLE // 3, len(text) - _LONGEST_EXAMPLE))
-    return (
-        ("..." if first else "") + text[first : first + _LONGEST_EXAMPLE] + ("..." if first + _LONGEST_EXAMPLE < len(text) else "")
-    )
+    last = first + _LONGEST_EXAMPLE
+    return f"{'...' if first else ''}{text[first:last]}{'...' if last < len(text) else ''}"
 
 
 def _sentence_table(result: Result) -> Table:
@@ -240,13 +239,10 @@ def evalb_layout(result: Result) -> str:
 
 
 SCORE_FORMATS: dict[str, Callable[[Sequence[Result], bool, int, RateLayout], Iterator[str]]] = {
-    "table": _as_tables("table"),
+    **{form: _as_tables(form) for form in ("table", "markdown", "latex", "html")},
     "json": _as_json,
     "jsonl": _as_json_lines,
     "csv": _as_csv,
-    "markdown": _as_tables("markdown"),
-    "latex": _as_tables("latex"),
-    "html": _as_tables("html"),
     "evalb": _as_evalb,
 }
 """The functions that write scores, by the name of the format."""

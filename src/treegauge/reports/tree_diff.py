@@ -24,7 +24,7 @@ from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair, over_common_tokens
 from treegauge.alignment.words import is_deleted, without_traces
-from treegauge.errors import UsageError, checked
+from treegauge.errors import UsageError, check_kind, checked
 from treegauge.io.sources import ReadKeywords, ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_preset
 from treegauge.metrics.parseval import has_right_tag
@@ -186,6 +186,7 @@ def diff(
     >>> print(found.gold_marks)
     {0: 'matched', 1: 'matched', 3: 'missed', 5: 'matched'}
     """
+    check_kind("sentence", sentence, "int | None")
     diffs = TreeDiffs(gold, test, preset, match_words=match_words, options=replace(_FAILING, **reading))
     return diffs.of([sentence] if sentence is not None else diffs.differing()[:1] or [0])[0]
 

@@ -421,7 +421,10 @@ def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, firs
         finally:
             lines.close()
     if request.keep and request.on_mismatch != "evalb":
-        return _by_text(gold, test, request, hasher, first)
+        counts = _by_text(gold, test, request, hasher, first)
+        if lines is not None and len(lines.whole()) != counts.n_test:
+            counts.evalb, counts.evalb_status = None, []  # EVALB pairs lines, of which these trees are not one each.
+        return counts
     try:
         if not once:
             return _in_step(gold, test, request, hasher, first, may_end_apart=True)
@@ -510,7 +513,8 @@ def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
         sentences = f"{number_of(len(ours), 'gold sentence')} but {number_of(len(theirs), 'parse')}"
         raise MismatchError(
             f"there are {sentences}, so it is not clear which parse belongs to which sentence; nothing was scored\n"
-            '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
+            + '  Skip lines with # (comment="#").\n' * any("comment=" in each.reason for each in theirs.problems().values())
+            + '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
         )
     hasher.add(ours, theirs)
     counts = SystemCounts(request, first)

@@ -192,7 +192,7 @@ def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, rem
             return None
         if bank.sha256().startswith(digest):
             return bank
-    remarks.append(f"{', '.join(paths)} holds other trees by now; name the right file: {side}=...")
+    remarks.append(f"{', '.join(paths)} holds other trees now; name the right file: {side}=...")
     return None
 
 

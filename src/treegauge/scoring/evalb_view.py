@@ -170,7 +170,14 @@ def _line_results(gold: Treebank, test: Treebank, parameters: Parameters) -> Ite
         return iter(())
     from treegauge.metrics.evalb import score_lines
 
-    return score_lines(bracketed_lines(gold), bracketed_lines(test), parameters)
+    unread = _unread_lines(test)
+    lines = [unread.get(i, line) for i, line in enumerate(bracketed_lines(test))]
+    return score_lines(bracketed_lines(gold), lines, parameters)
+
+
+def _unread_lines(bank: Treebank) -> dict[int, bytes]:
+    """The text of each tree that could not be read, as a line: EVALB reads such trees in its own way."""
+    return {i: b" ".join(problem.text.split()) + b"\n" for i, problem in bank.problems().items() if problem.text[:1] == b"("}
 
 
 def _refuse_gaps(*banks: Treebank) -> None:
@@ -192,6 +199,7 @@ def _sure_status(block: AlignedBlock, preset: Preset, *, may_repair: bool) -> In
     if not may_repair:
         status[tagged & (kept[0] != kept[1])] = ERROR
     status[tagged & (kept[1] == 0)] = SKIP
+    status[[i for i in _unread_lines(block.test) if i < n]] = _UNSURE
     open_ = tagged & (status == _UNSURE)
     status[open_ & _is_plain(block, preset, n)] = VALID
     return status

@@ -19,7 +19,7 @@ from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
-from treegauge.io.sources import ReadKeywords, ReadOptions
+from treegauge.io.sources import ReadKeywords, ReadOptions, is_read_once
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
@@ -43,6 +43,8 @@ from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, 
 from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Treebank
 
+UNLABELLED = "the unlabelled rates are rates of PARSEVAL (unlabelled_f1); metric='induction' compares brackets alone"
+
 
 class ScoreOptions(ReadKeywords, total=False):
     """The keyword arguments of :func:`score`, for type checkers: those of :meth:`~treegauge.scoring.inputs.Request.of`."""
@@ -50,7 +52,7 @@ class ScoreOptions(ReadKeywords, total=False):
     on_mismatch: str
     match_words: str
     cutoff: int | None
-    breakdowns: Sequence[str]
+    breakdowns: str | Sequence[str]
     stream: bool
     reading: ReadOptions
     progress: Callable[[int], None] | None
@@ -86,7 +88,9 @@ def score(
     **options: Unpack[ScoreOptions],
 ) -> Scores: ...
 @checked(
-    ReadOptions, baselines="a baseline is a system: treegauge.scoring.baseline_for('right-branching', gold, preset) makes its trees"
+    ReadOptions,
+    baselines="a baseline is a system: treegauge.scoring.baseline_for('right-branching', gold, preset) makes its trees",
+    unlabelled=UNLABELLED,
 )
 def score(
     gold: TreebankLike,
@@ -97,7 +101,7 @@ def score(
     on_mismatch: str = "align",
     match_words: str = "exact",
     cutoff: int | None = None,
-    breakdowns: Sequence[str] = (),
+    breakdowns: str | Sequence[str] = (),
     stream: bool = False,
     reading: ReadOptions = ReadOptions(),
     progress: Callable[[int], None] | None = None,
@@ -146,8 +150,8 @@ def score(
       traces and roots of this treebank as it treats those of the Penn Treebank.
     * ``trees``: whether the trees are kept in ``result.trees``; without them large files take less memory.
     * ``strict``: whether what the command line warns of (trees that cannot be read, sentences missing, words, tags, labels or roots
-      that are not those of gold) is a MismatchError; otherwise it is issued as one
-      :class:`~treegauge.errors.TreegaugeWarning`.
+      that are by and large not those of gold) is a MismatchError; otherwise it is issued as one
+      :class:`~treegauge.errors.TreegaugeWarning`. Single sentences with other words are an error with ``on_mismatch="error"``.
 
     The rates, each a fraction that is nan for 0/0 (0 in FREVAL), are in ``result.rates``, and are attributes of the result too:
 
@@ -265,6 +269,7 @@ class Evaluator:
         """
         return self.metric.rates(total)
 
+    @checked()
     def add(self, *, prediction: Any, reference: Any) -> None:
         """Collect one parse and its gold tree."""
         self.add_batch(predictions=[prediction], references=[reference])
@@ -274,8 +279,11 @@ class Evaluator:
         """Collect parses and their gold trees: paths, Treebanks, or iterables of Tree, of nltk trees or of strings.
 
         The option ``on_error`` decides about a parse that cannot be read; by default it counts as a sentence without a parse.
+        ``cutoff`` is for :meth:`score`: :meth:`compute` gives the rates of all sentences.
         """
         given = dict[str, Any](self._options)
+        if given.get("cutoff") is not None:
+            raise UsageError("compute() has no cutoff: score(gold, test).short has the rates of the sentences up to it")
         names = given.keys() & ({each.name for each in fields(ReadOptions)} - {"on_error", "treebank"})
         reading = replace(given.get("reading", ReadOptions()), **{name: given[name] for name in names})
         request = Request.of([self.metric], self.preset, reading=reading, on_error=given.get("on_error"))
@@ -355,7 +363,7 @@ def _count_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request) ->
     """The counts of two large files if no rows are wanted; None if the kernels cannot or need not count them."""
     if len(files) != 1 or any(len(side.paths) != 1 for side in files[0]) or (request.keep and request.sentences):
         return None
-    if "-" in files[0][0].paths + files[0][1].paths or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
+    if any(map(is_read_once, files[0][0].paths + files[0][1].paths)) or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
         return None
     from treegauge.compilation import can_compile
 
@@ -385,8 +393,8 @@ def _paired_trees(gold: TreebankLike, test: TreebankLike, request: Request, kept
 
 
 def _must_keep(request: Request, path: str | None) -> bool:
-    """Whether the trees of a file are kept: if they are wanted later, or come from standard input, which cannot be read twice."""
-    return request.keep and (request.trees or path == "-")
+    """Whether the trees of a file are kept: if they are wanted later, or come from a pipe, which cannot be read twice."""
+    return request.keep and (request.trees or is_read_once(path))
 
 
 def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:

@@ -19,11 +19,12 @@ from treegauge.alignment.words import MATCH_WORDS
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import InputError, MismatchError, UsageError, check_name
 from treegauge.io.reading import is_text
-from treegauge.io.sources import CHUNK_BYTES, ON_ERROR, ReadOptions, find_sources
+from treegauge.io.sources import CHUNK_BYTES, ON_ERROR, ReadOptions, find_sources, is_read_once
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.evalb_view import evalb_parameters
+from treegauge.tables import comma_separated
 from treegauge.trees.notation import is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
@@ -47,7 +48,7 @@ class Trees:
     def __init__(self, paths: Sequence[str], options: ReadOptions, *, keep: bool, in_memory: Treebank | None = None) -> None:
         self.name = paths[0] if paths else "<trees>"
         self.paths: tuple[str, ...] = tuple(paths)
-        self.can_be_read_again = keep or "-" not in paths
+        self.can_be_read_again = keep or not any(map(is_read_once, paths))
         self._options, self._keep = options, keep
         self._kept = [] if in_memory is None else [in_memory]
         self._rest: Generator[Treebank] | None = None
@@ -78,7 +79,7 @@ class Trees:
     def line_by_line(self) -> Trees | None:
         """The same file with a sentence on each line, so that a blank line is a failed parse; None for other kinds of input."""
         bracketed = self._options.format in ("auto", "bracketed")
-        if self._options.lines or not bracketed or len(self.paths) != 1 or "-" in self.paths:
+        if self._options.lines or not bracketed or len(self.paths) != 1 or is_read_once(self.paths[0]):
             return None
         return Trees(self.paths, replace(self._options, lines=True), keep=self._keep)
 
@@ -115,7 +116,7 @@ TreebankLike = str | os.PathLike[str] | Tree | Sequence[Any] | Iterator[Any]
 
 def second_system(function: str) -> UsageError:
     """The error for systems that are given one by one."""
-    return UsageError(f"{function} takes all systems together, as in {function}(gold, {{'mine': a, 'other': b}})")
+    return UsageError(f"{function} takes all systems together, as in {function}(gold, {{'mine': a, 'other': b}}, metric='freval')")
 
 
 def path_of(trees: TreebankLike) -> str | None:
@@ -162,7 +163,8 @@ def _is_run(item: Any) -> bool:
     """Whether an item of a list stands for a whole treebank, not for one tree."""
     if isinstance(item, str | os.PathLike):
         return path_of(cast("TreebankLike", item)) is not None
-    return isinstance(item, Treebank | list | tuple) and not is_nltk_tree(cast("object", item))
+    is_spans = isinstance(item, list) and any(type(part) is tuple for part in cast("list[object]", item)[:1])
+    return isinstance(item, Treebank | list | tuple) and not is_spans and not is_nltk_tree(cast("object", item))
 
 
 def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
@@ -175,9 +177,9 @@ def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
 
 def paired_files(gold: str, test: str) -> list[tuple[str, str]] | None:
     """The files of two directories or globs, paired by name; None if one side is a single file or standard input."""
-    if "-" in (gold, test):
+    if is_read_once(gold) or is_read_once(test):
         if gold == test:
-            raise UsageError("gold and test cannot both be standard input")
+            raise UsageError("gold and test cannot both be standard input or the same pipe")
         return None
     if os.path.isfile(gold) or os.path.isfile(test):
         return None
@@ -264,7 +266,7 @@ class Request:
         metrics: Sequence[MetricLike],
         preset: PresetLike | None,
         *,
-        breakdowns: Sequence[str] = (),
+        breakdowns: str | Sequence[str] = (),
         reading: ReadOptions = ReadOptions(),
         on_error: str | None = None,
         progress: Callable[[int], None] | None = None,
@@ -278,7 +280,7 @@ class Request:
             metrics=tuple(find_metric(each) if isinstance(each, str) else each for each in metrics),
             names=tuple(each if isinstance(each, str) else each.name for each in metrics),
             preset=None if preset is None else load_preset(preset),
-            breakdowns=tuple(breakdowns),
+            breakdowns=comma_separated(breakdowns),
             reading=reading,
             on_error=on_error or ("parse-fails" if reading.on_error == "stop" else reading.on_error),
             progress=progress or no_progress,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.registry import find_metric, rate_name
-from treegauge.scoring.result import Result, runs_by_system
+from treegauge.scoring.result import Part, Result, interval_over_runs, runs_by_system
 from treegauge.tables import Cell, Measured, Table, comma_separated, number_of, over_runs
 
 Name = tuple[str, str]
@@ -40,19 +41,30 @@ def in_units(name: Name, points: float) -> float:
 
 
 class SystemRow(NamedTuple):
-    """A system with its rates, as fractions; one that is ``untested``, for the reason given, is marked, and never the best."""
+    """A system with its rates, as fractions, and those of ``short`` sentences; one that is ``untested``, for the reason given, is
+    marked, and never the best."""
 
     system: str
     rates: Mapping[Name, Measured]
     untested: str = ""
+    short: Mapping[Name, Measured] = MappingProxyType({})
 
 
-Published = Mapping[str, Mapping[str, float]] | Iterable[str]
-"""Published percentages by system and rate, or as texts, ``Name=f1:82.5`` or ``Name=82.5,83.1`` in the order of the rates."""
+class ShortSentences(NamedTuple):
+    """The largest length of short sentences, their number, and by rate the systems that are not significantly worse on them."""
+
+    length: int
+    sentences: int
+    as_good: Mapping[Name, frozenset[str]] | None = None
+
+
+Published = Mapping[str, Mapping[str, float] | float] | Iterable[str]
+"""Published percentages by system and rate, as a number if there is one rate, or as texts, ``Name=f1:82.5`` or
+``Name=82.5,83.1`` in the order of the rates."""
 
 
 def published_rows(published: Published, names: Sequence[Name]) -> list[SystemRow]:
-    """Rows of values that others published.
+    """Rows of values that others published; those of rates that the table does not show are left out.
 
     >>> published_rows(["Berkeley=f1:82.5"], [("parseval", "recall"), ("parseval", "f1")])[0].rates
     {('parseval', 'f1'): 0.825}
@@ -60,29 +72,39 @@ def published_rows(published: Published, names: Sequence[Name]) -> list[SystemRo
     {('parseval', 'f1'): 0.825}
     """
     rows: list[SystemRow] = []
+    known = [(metric, rate) for metric in dict.fromkeys(of for of, _ in names) for rate in find_metric(metric).rate_names]
     for system, given in _by_system(published, names):
         try:
-            found = {name: float(value) for word, value in given.items() for name in choose_rates(names, {}, [word])}
-        except (AttributeError, TypeError, ValueError):
+            values = {word: float(value) for word, value in given.items()}
+        except ValueError as error:
+            wrong = str(error).partition(": ")[2]
+            raise UsageError(f'published="{system}=...": values are percentages, as in {system}=f1:95.8, not {wrong}') from None
+        except (AttributeError, TypeError):
             raise UsageError(
                 f'published="{system}=...": name the rates, as in {system}=f1:95.8, or write a value or nothing for each of '
                 + ",".join(rate for _, rate in names)
             ) from None
+        found = {name: value for word, value in values.items() for name in choose_rates(known, {}, [word])}
         largest = max((value for name, value in found.items() if not name[1].startswith("average_")), default=0)
         if 0 < largest <= 1:
             raise UsageError(f'published="{system}=...": values are percentages: write {100 * largest:g}, not {largest:g}')
-        rows.append(SystemRow(system, {name: _measured(name, [in_units(name, found[name])]) for name in found}, "as published"))
+        shown = {name: _measured(name, [in_units(name, value)]) for name, value in found.items() if name in names}
+        rows.append(SystemRow(system, shown, "as published"))
     return rows
 
 
 def _by_system(published: Any, names: Sequence[Name]) -> Iterator[tuple[str, Any]]:
     """The systems with their values by rate; None where a text has other than one field for each rate, and does not name them."""
-    if isinstance(published, Mapping):
-        yield from cast("dict[str, Any]", published).items()
-        return
-    for text in [published] if isinstance(published, str) else published:
-        system, _, values = text.partition("=")
-        fields = [field.rpartition(":") for field in values.split(",")]
+    texts = [published] if isinstance(published, str) else list(published)
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError('published is {"Kitaev & Klein": {"f1": 95.8}}, or a list of texts such as "Kitaev & Klein=f1:95.8"')
+    by_name = isinstance(published, Mapping)
+    pairs = cast("dict[str, Any]", published).items() if by_name else [text.partition("=")[::2] for text in texts]
+    for system, given in pairs:
+        if not isinstance(given, str | int | float):
+            yield system, given
+            continue
+        fields = [field.rpartition(":") for field in str(given).split(",")]
         if len(fields) == len(names) and not any(colon for _, colon, _ in fields):
             fields = [(".".join(name), ":", value) for name, (_, _, value) in zip(names, fields, strict=True)]
         found = {word: value for word, _, value in fields if value.strip() not in ("", "-")}
@@ -97,16 +119,16 @@ def _measured(name: Name, runs: Sequence[float], interval: tuple[float, float] |
 
 def result_rows(results: Sequence[Result], names: Sequence[Name], *, untested: str = "") -> list[SystemRow]:
     """The rows of scored systems, with means over runs, and intervals if the scores have them."""
-    rows: list[SystemRow] = []
-    for system, of_system in runs_by_system(results).items():
-        rates: dict[Name, Measured] = {}
+
+    def rates(runs: Sequence[Result], part: str) -> Iterator[tuple[Name, Measured]]:
         for metric, rate in names:
-            runs = [result for result in of_system if result.metric == metric and rate in result.rates]
-            if runs:
-                interval = runs[0].total.intervals.get(rate) if len(runs) == 1 else None
-                rates[metric, rate] = _measured((metric, rate), [result.rates[rate] for result in runs], interval)
-        rows.append(SystemRow(system, rates, untested))
-    return rows
+            parts: list[Part] = [getattr(run, part) for run in runs if run.metric == metric and rate in run.rates]
+            if parts:
+                interval = interval_over_runs(parts, rate)
+                yield (metric, rate), _measured((metric, rate), [of.rates[rate] for of in parts], interval)
+
+    by_system = runs_by_system(results).items()
+    return [SystemRow(system, dict(rates(runs, "total")), untested, dict(rates(runs, "short"))) for system, runs in by_system]
 
 
 def choose_rates(names: Sequence[Name], headlines: Mapping[str, str], wanted: str | Sequence[str]) -> list[Name]:
@@ -139,10 +161,11 @@ def rates_of(results: Sequence[Result], wanted: Sequence[str] = ()) -> list[Name
 def score_caption(results: Sequence[Result]) -> str:
     """Metric, preset and number of sentences of some results."""
     metrics = list(dict.fromkeys(result.metric for result in results))
+    one_metric = runs_by_system([result for result in results if result.metric == metrics[0]])
     caption = counted_caption(metrics, (result.signature.preset.name for result in results), results[0].total.sentences)
     if (how := results[0].confidence) is not None:
-        caption += f" In brackets: {100 * how.level:g}% {how.method} bootstrap intervals, {how.rounds:,} samples."
-    one_metric = runs_by_system([result for result in results if result.metric == metrics[0]])
+        kind = "intervals" if any(result.run for result in results) else f"{how.method} bootstrap intervals, {how.rounds:,} samples"
+        caption += f" In brackets: {100 * how.level:g}% {kind}."
     return caption + runs_caption({system: len(runs) for system, runs in one_metric.items()})
 
 
@@ -159,9 +182,10 @@ def counted_caption(metrics: Iterable[str], presets: Iterable[str], sentences: i
 
 def runs_caption(runs: Mapping[str, int]) -> str:
     """A sentence on what ± is, if a system has several runs."""
-    several = sorted({number for number in runs.values() if number > 1})
-    shown = " to ".join(map(str, dict.fromkeys((several[0], several[-1])))) if several else ""
-    return f" Means ± standard deviations over {shown} runs." if several else ""
+    several = ", ".join(f"{number} runs of {system}" for system, number in runs.items() if number > 1)
+    numbers = set(runs.values())
+    shown = several if len(numbers) > 1 else f"{max(numbers)} runs"
+    return f" Means ± standard deviations over {shown}." if several else ""
 
 
 def systems_table(
@@ -170,10 +194,11 @@ def systems_table(
     caption: str,
     signatures: Iterable[str],
     as_good: Mapping[Name, frozenset[str]] | None = None,
+    short: ShortSentences | None = None,
 ) -> Table:
     """A row a system; the best tested value of each column is bold, and ``as_good`` are systems not significantly worse.
 
-    The signatures stand below it: comments in LaTeX.
+    The rates of ``short`` sentences are further columns. The signatures stand below the table: comments in LaTeX.
     """
     body: list[tuple[Cell, ...]] = []
     best = {name: _best(name, rows) for name in names}
@@ -188,6 +213,11 @@ def systems_table(
     if reasons := dict.fromkeys(row.untested for row in rows if row.untested):
         caption += f" {NOT_TESTED}: {' or '.join(reasons)}, not tested here."
     headings = [rate_heading(name, names) for name in names]
+    if short is not None:
+        further = systems_table([row._replace(rates=row.short) for row in rows], names, "", (), short.as_good)
+        body = [cells + more[1:] for cells, more in zip(body, further.rows, strict=True)]
+        headings += [f"{heading} (≤ {short.length})" for heading in headings]
+        caption += f" ≤ {short.length}: {number_of(short.sentences, 'sentence')} of up to {short.length} words."
     return Table("", ("system", *headings), tuple(body), tuple(signatures), percent=tuple(headings), caption=caption)
 
 

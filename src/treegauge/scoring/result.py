@@ -51,11 +51,24 @@ class Sentences:
     reproduced: Rows | None = None
 
 
+class _Rates:
+    """Rates that are attributes, too: ``result.f1``, ``result.short.f1``."""
+
+    def __getattr__(self, name: str) -> float:
+        # While a result is copied, it has no fields yet.
+        rates: Mapping[str, float] = self.__dict__.get("total", self).__dict__.get("rates", {})
+        if rate_name(name) in rates:
+            return rates[rate_name(name)]
+        said = f"a result by {self.__dict__.get('metric')} has no attribute or rate {name!r}; its rates: {', '.join(rates)}"
+        raise AttributeError(said.replace(" by None", ""), name=name, obj=self)
+
+
 @dataclass(frozen=True)
-class Part:
+class Part(_Rates):
     """The sum of the rows of some sentences, and its rates; ``length`` is the largest length of these sentences, if it is limited.
 
-    ``intervals`` are the confidence intervals of the rates, if they were asked for; nan where there is none.
+    ``intervals`` are the confidence intervals of the rates, if they were asked for; nan where there is none. ``intervals_of_mean``
+    are, in the first of several runs of a system, those of the mean over runs.
     """
 
     sentences: int
@@ -63,6 +76,7 @@ class Part:
     rates: Mapping[str, float]
     length: int | None = None
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    intervals_of_mean: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
 
     @classmethod
     def of(cls, metric: Metric, total: Sequence[Any], sentences: int, length: int | None = None) -> Part:
@@ -101,7 +115,7 @@ class ScoredTrees(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(_Rates):
     """The score of one system by one metric.
 
     ``rates`` are fractions (nan: 0/0), ``counts`` the sums they are made of, ``rows`` one row of counts (``columns``) per sentence,
@@ -136,15 +150,6 @@ class Result:
         value = "undefined" if math.isnan(rate) else f"{shown_rate(self.headline, rate):.2f}"
         sentences = number_of(self.total.sentences, "sentence")
         return cut(f"<Result {self.label} by {self.metric}: {self.headline} {value}, {sentences}>")
-
-    def __getattr__(self, name: str) -> float:
-        """A rate: ``result.f1``."""
-        # While a result is copied, it has no fields yet.
-        rates: Mapping[str, float] = self.__dict__["total"].rates if "total" in self.__dict__ else {}
-        if rate_name(name) in rates:
-            return rates[rate_name(name)]
-        said = f"a result by {self.__dict__.get('metric')} has no attribute or rate {name!r}; its rates: {', '.join(rates)}"
-        raise AttributeError(said, name=name, obj=self)
 
     def check(self, *given: Mapping[str, float], **limits: float) -> None:
         """Raise a :class:`~treegauge.errors.CheckFailed` if a rate is below its limit, or above it if lower is better, as
@@ -367,11 +372,13 @@ class Scores(Sequence[Result]):
         save_scores(self._results, os.fspath(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Scores:
-        """The results that :meth:`save` or ``treegauge score --save`` wrote."""
-        from treegauge.scoring.saved_scores import load_scores
+    def load(cls, *paths: str | os.PathLike[str]) -> Scores:
+        """The results that :meth:`save` or ``treegauge score --save`` wrote to one or several files.
 
-        return cls(load_scores(os.fspath(path)))
+        :func:`~treegauge.significance.compare_scores` compares them."""
+        from treegauge.scoring.saved_scores import load_systems
+
+        return cls(load_systems([os.fspath(path) for path in paths]))
 
     @classmethod
     def from_json(cls, text: str) -> Scores:
@@ -452,14 +459,12 @@ def tables_of(results: Sequence[Result], layout: RateLayout = EVERY_RATE) -> lis
         totals, shorts = [[run.total for run in of] for of in runs.values()], [[run.short for run in of] for of in runs.values()]
         has_short = any(result.short.sentences < result.total.sentences for result in group)
         limit = f"length <= {group[0].short.length}"
-        if len(runs) == 1:
-            names, parts = [*runs, limit][: 1 + has_short], [*totals, *shorts][: 1 + has_short]
+        if not has_short or len(runs) == 1:
+            names, parts = [*runs, *[limit] * has_short], [*totals, *shorts * has_short]
             tables.append(_table("", metric, names, parts, group, layout))
-        elif has_short:
+        else:
             tables.append(replace(_table("All sentences", metric, list(runs), totals, group, layout), notes=()))
             tables.append(_table(f"Sentences of {limit}", metric, list(runs), shorts, group, layout))
-        else:
-            tables.append(_table("", metric, list(runs), totals, group, layout))
     return tables
 
 
@@ -478,27 +483,22 @@ def _table(
     like, firsts = noted[0], [runs[0] for runs in columns]
     # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics only serve to compute rates.
     items = firsts[0].counts if like.definition is not None and like.definition.counts_are_results else ()
-    # A part with intervals has a second column, empty in rows without rates.
-    widths = [2 if part.intervals else 1 for part in firsts]
 
     def row(name: str, value: Callable[[Part], Any]) -> tuple[Cell, ...]:
-        cells = [over_runs(list(map(value, runs))) for runs in columns]
-        return name, *(cell for first, width in zip(cells, widths, strict=True) for cell in (first, *[""] * (width - 1)))
+        return name, *(over_runs(list(map(value, runs))) for runs in columns)
 
     def in_words(rate: str) -> str:
         return rate.replace("_", " ") if like.definition is None else like.definition.rate_words(rate)
 
     rows: list[tuple[Cell, ...]] = [row(item, lambda part, item=item: part.counts.get(item)) for item in items]
     rates = [name for name in firsts[0].rates if not layout.names or (metric, name) in layout.names]
-    rows += [(in_words(name), *(cell for runs in columns for cell in _rate_cells(runs, name, layout))) for name in rates]
+    rows += [(in_words(name), *(_rate_cell(runs, name, layout) for runs in columns)) for name in rates]
     rows.append(row("sentences", lambda part: part.sentences))
     if any(part.counts.get("parsed", part.sentences) < part.sentences for runs in columns for part in runs):
         rows.append(row("parsed", lambda part: part.counts.get("parsed")))
     if "sentence_f1" in rates and any(part.counts.get("f1_defined", 0) < part.sentences for runs in columns for part in runs):
         rows.append(row("with an f1", lambda part: int(part.counts.get("f1_defined", 0))))
-    level = f"{100 * like.confidence.level:g}%" if like.confidence is not None else ""
-    headings = [heading for name, width in zip(names, widths, strict=True) for heading in (name, *[level] * (width - 1))]
-    return Table(title, (metric, *headings), tuple(rows), tuple(_notes(noted)))
+    return Table(title, (metric, *names), tuple(rows), tuple(_notes(noted)))
 
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:
@@ -507,7 +507,8 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
         yield str(results[0].confidence)
     runs = runs_by_system(results)
     if several := {system: len(of_system) for system, of_system in runs.items() if len(of_system) > 1}:
-        yield f"±: standard deviation over runs ({', '.join(f'{system} {number}' for system, number in several.items())})"
+        of_means = "; intervals of means count the variation between runs, too (Student's t)" if results[0].confidence else ""
+        yield f"±: standard deviation over runs ({', '.join(f'{system} {n}' for system, n in several.items())}){of_means}"
     for result in results:
         who = f"{result.label}: " if len(results) > 1 else ""
         if result.skipped:
@@ -528,17 +529,19 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
             yield str(replace(result.signature, test=",".join(run.signature.test for run in of_runs)))
 
 
-def _rate_cells(runs: Sequence[Part], name: str, layout: RateLayout) -> list[Cell]:
-    """A rate as it is shown, and its interval, if the parts have intervals."""
+def _rate_cell(runs: Sequence[Part], name: str, layout: RateLayout) -> Cell:
+    """A rate as it is shown, with its interval, if the parts have intervals."""
 
     def shown(rate: float) -> float:
         return shown_rate(name, rate) if layout.percent else rate
 
-    value = over_runs([shown(part.rates.get(name, math.nan)) for part in runs])
-    if not runs[0].intervals:
-        return [value]
-    low, high = map(shown, runs[0].intervals.get(name, (math.nan, math.nan)))
-    return [value, "–" if math.isnan(low) else f"[{low:.{layout.digits}f}, {high:.{layout.digits}f}]"]
+    ends = interval_over_runs(runs, name)
+    return over_runs([shown(part.rates.get(name, math.nan)) for part in runs], ends and (shown(ends[0]), shown(ends[1])))
+
+
+def interval_over_runs(runs: Sequence[Part], rate: str) -> tuple[float, float] | None:
+    """The interval of a rate or, of several runs, of its mean; None if there is none."""
+    return (runs[0].intervals_of_mean if len(runs) > 1 else runs[0].intervals).get(rate)
 
 
 def tidy_table(results: Sequence[Result]) -> Table:

@@ -16,7 +16,6 @@ from treegauge._lazy import lazy_names
 if TYPE_CHECKING:
     from treegauge.significance.bootstrap_intervals import (
         Bootstrap as Bootstrap,
-        Interval as Interval,
         bca_interval as bca_interval,
         bootstrap as bootstrap,
         percentile_interval as percentile_interval,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from treegauge.significance.comparison import Comparison as Comparison
     from treegauge.significance.paired_comparison import compare as compare, compare_scores as compare_scores
     from treegauge.significance.resampling import (
+        Interval as Interval,
         PairedColumns as PairedColumns,
         RandomisationResult as RandomisationResult,
         randomisation as randomisation,

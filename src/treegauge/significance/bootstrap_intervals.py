@@ -8,11 +8,12 @@ BCa almost everywhere we measured it (``experiments/null_simulation.py``). :func
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
     Floats,
+    Interval,
     Name,
     PairedColumns,
     Progress,
@@ -31,18 +33,10 @@ from treegauge.significance.resampling import (
     bootstrap_weights,
     groups_of_blocks,
 )
+from treegauge.significance.runs import RunTests
 from treegauge.trees.treebank import Int64
 
 METHODS = ("percentile", "bca")
-
-
-class Interval(NamedTuple):
-    """A confidence interval, its method, and a warning if there is one; nan if there is no interval."""
-
-    low: float
-    high: float
-    method: str
-    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -259,17 +253,15 @@ def with_confidence(
     True
     """
     if not isinstance(scored, Result):
-        return Scores(
-            [with_confidence(one, level=level, rounds=rounds, seed=seed, method=method, progress=progress) for one in scored]
-        )
+        how: dict[str, Any] = {"level": level, "rounds": rounds, "seed": seed, "method": method, "progress": progress}
+        return _with_intervals_of_means([with_confidence(one, **how) for one in scored], level)
     if scored.definition is None:
         raise UsageError(f"the metric of this result, {scored.metric}, is not one of treegauge's: its rates cannot be drawn again")
     sentences = scored.scored_sentences
     if not len(sentences.rows):
         raise UsageError("there are no sentences to draw from")
     paired = PairedColumns.of(scored.definition, [sentences.rows])
-    limit = scored.short.length
-    short = np.flatnonzero(sentences.length[sentences.index] <= limit) if limit is not None else np.arange(len(sentences.rows))
+    short = _short_sentences(scored)
 
     def part(of: Part, chosen: Int64) -> Part:
         if not len(chosen):
@@ -282,3 +274,32 @@ def with_confidence(
     is_all = len(short) == len(sentences.rows)
     short_part = replace(scored.short, intervals=total.intervals) if is_all else part(scored.short, short)
     return replace(scored, total=total, short=short_part, confidence=IntervalOptions(level, method, rounds, seed))
+
+
+def _with_intervals_of_means(scored: Sequence[Result], level: float) -> Scores:
+    """The results; the first of several runs also with the intervals of their mean, which count the variation between runs, too."""
+    found = list(scored)
+    for place, first in enumerate(scored):
+        runs = [run for run in scored if (run.system, run.metric) == (first.system, first.metric)]
+        index = first.scored_sentences.index
+        if len(runs) > 1 and runs[0] is first and all(np.array_equal(run.scored_sentences.index, index) for run in runs):
+            total = _with_interval_of_mean(first.total, runs, np.arange(len(index)), level)
+            short = _with_interval_of_mean(first.short, runs, _short_sentences(first), level)
+            found[place] = replace(first, total=total, short=short)
+    return Scores(found)
+
+
+def _short_sentences(result: Result) -> Int64:
+    """The rows of the short sentences."""
+    sentences, limit = result.scored_sentences, result.short.length
+    return np.flatnonzero(sentences.length[sentences.index] <= (math.inf if limit is None else limit))
+
+
+def _with_interval_of_mean(part: Part, runs: Sequence[Result], rows: Int64, level: float) -> Part:
+    """The part of a run with the intervals of the mean rates of all runs on these rows, as in :func:`treegauge.compare`."""
+    metric = runs[0].definition
+    if metric is None or not len(rows):
+        return part
+    paired = PairedColumns.of(metric, [run.scored_sentences.rows for run in runs]).take(rows)
+    tests = RunTests(paired, [range(len(runs))], paired.names)
+    return replace(part, intervals_of_mean={name[1]: tests.interval(0, name, level)[:2] for name in paired.names})

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 from treegauge.errors import UsageError, checked
 from treegauge.metrics.registry import rate_name
 from treegauge.scoring.paper_table import Published
-from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import ALPHA, Binomial, Cells, McNemar, RealTest, SignTest
 from treegauge.significance.power import Power
-from treegauge.significance.resampling import Name
+from treegauge.significance.resampling import Interval, Name
 from treegauge.significance.runs import RunsTest
 from treegauge.tables import Table, comma_separated, concise, cut, number_of, plain, render
 
@@ -207,12 +206,17 @@ class Group:
         return any(rate.runs for rates in self.rates.values() for rate in rates.values())
 
 
+def length_title(low: float, high: float) -> str:
+    """The title of the group of sentences with more than ``low`` and at most ``high`` words."""
+    return f"{int(low) + 1}-{int(high)} words" if high < math.inf else f"more than {int(low)} words"
+
+
 @dataclass(frozen=True)
 class Comparison:
     """The comparison of several systems on one treebank: on all sentences first, then by length and by structure.
 
     ``signatures`` are those of the scores, by system and metric; ``dropped_by_evalb`` are the gold sentences (from 0) that EVALB
-    would not score, by system, where PARSEVAL is among the metrics.
+    would not score, by system, where PARSEVAL is among the metrics. Sentences up to ``cutoff`` words are a group of their own.
     """
 
     systems: tuple[str, ...]
@@ -224,6 +228,7 @@ class Comparison:
     signatures: Mapping[str, Mapping[str, str]]
     warnings: tuple[str, ...] = ()
     dropped_by_evalb: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    cutoff: int | None = None
 
     def tables(self, *names: str) -> list[Table]:
         """The tables of these names (see :data:`treegauge.significance.tabulation.TABLES`), or all that have content."""
@@ -261,7 +266,7 @@ class Comparison:
         """All differences as a pandas data frame, a row for each group, pair and rate."""
         return self.tables("tidy")[0].to_frame()
 
-    @checked(caption="set it around the table: \\begin{table} \\caption{...}")
+    @checked(caption="write it into the text of the table", label="write \\label{...} after the caption of the table")
     def to_latex(self, *names: str | Sequence[str], rates: Sequence[str] = (), published: Published = (), digits: int = 2) -> str:
         """The table of a paper: one row per system, the best in bold, a dagger where a system is not significantly worse.
 

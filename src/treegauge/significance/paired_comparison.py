@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
@@ -25,11 +25,11 @@ from treegauge.errors import UnknownName, UsageError, checked
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements
-from treegauge.scoring.evaluation import score_systems, warn_of
+from treegauge.scoring.evaluation import UNLABELLED, score_systems, warn_of
 from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of, runs_of, second_system
 from treegauge.scoring.paper_table import choose_rates
-from treegauge.scoring.result import Result, Scores
-from treegauge.significance.comparison import Comparison, Group
+from treegauge.scoring.result import Result, Scores, runs_by_system
+from treegauge.significance.comparison import Comparison, Group, length_title
 from treegauge.significance.resampling import PairedColumns, Progress
 from treegauge.significance.score_table import CompareOptions, GroupTests, ScoreTable
 from treegauge.tables import number_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 BY_STRUCTURE = ("recall_hard", "precision_hard")
 
 
-@checked(CompareOptions, ReadOptions)
+@checked(CompareOptions, ReadOptions, unlabelled=UNLABELLED)
 def compare(
     gold: TreebankLike,
     systems: Mapping[str, TreebankLike] | Sequence[TreebankLike],
@@ -83,7 +83,7 @@ def compare(
     if len(systems) < 2 and not options.power:
         raise UsageError("a comparison needs at least two systems, by name or in a list; one is enough for power=True, assume=0.5")
     scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
-    warn_of({result.label: (*result.remarks, *_is_gold(result)) for result in scores}, strict=strict)
+    warn_of({result.label: (*result.remarks, *_is_copy(result, scores)) for result in scores}, strict=strict)
     return compare_scores(scores, options, progress=progress, engine=engine)
 
 
@@ -187,11 +187,12 @@ def compare_scores(
     table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch, options.clusters)
     if options.power and len(table.systems) == 1 and (options.assume is None or len(table.members) > 1):
         raise UsageError("with a single system, give the difference to plan for, assume=0.5, and only one run of the system")
-    rounds = _Rounds(progress, options.rounds, options.passes(len(table.systems)))
+    passes = options.passes(len(table.systems))
+    rounds = _Rounds(progress, options.rounds, passes)
     groups = tuple(_groups(table, options, GroupTests(table, options, rounds.add, engine)))
-    rounds.finish()
+    rounds.add(options.rounds * passes)  # what was not necessary, such as rounds of pairs whose swaps are few
     first = table.results(table.compared[0])
-    of_gold = (f"{result.label}: {remark}" for result in first for remark in _is_gold(result))
+    copies = (f"{result.label}: {remark}" for result in first for remark in _is_copy(result, first))
     return Comparison(
         systems=tuple(table.systems),
         groups=groups,
@@ -200,8 +201,9 @@ def compare_scores(
         level=options.level,
         signature=_signature(table, options),
         signatures={label: {name: table.signature(name, label) for name in table.compared} for label in table.members},
-        warnings=(*of_gold, *_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
+        warnings=(*copies, *_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
         dropped_by_evalb={result.label: result.dropped_by_evalb for result in scores if result.evalb is not None},
+        cutoff=options.cutoff,
     )
 
 
@@ -215,21 +217,17 @@ class _Rounds:
     def add(self, done: int) -> None:
         """Count rounds of one pass."""
         self._done += done
-        self._tell(min(self._done // self._passes, self._rounds))
-
-    def finish(self) -> None:
-        """Count what was not necessary, such as rounds of pairs whose swaps are few."""
-        self._tell(self._rounds)
-
-    def _tell(self, rounds: int) -> None:
+        rounds = min(self._done // self._passes, self._rounds)
         if rounds > self._told:
             self._progress(rounds - self._told)
             self._told = rounds
 
 
-def _is_gold(result: Result) -> Sequence[str]:
-    """A remark if a system that is compared has the gold trees themselves."""
-    return ("its trees are the gold trees",) if result.signature.gold == result.signature.test else ()
+def _is_copy(result: Result, others: Iterable[Result]) -> Sequence[str]:
+    """A remark if a system that is compared, or a run of it, has the gold trees themselves, or those of one before it."""
+    earlier = itertools.takewhile(lambda other: other.label != result.label, others)
+    whose = {result.signature.gold: "the gold trees", **{other.signature.test: f"those of {other.label}" for other in earlier}}
+    return [f"its trees are {whose[result.signature.test]}"] if result.signature.test in whose else ()
 
 
 def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
@@ -240,13 +238,13 @@ def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
         missed = len({note.sentence for note in result.notes if note.consequence == MISSED})
         extra = sum(note.kind == "extra" for note in result.notes)
         if missed:
-            of_all = f"{missed} of {n_gold} sentences"
-            warnings.append(f"{result.label}: {of_all} do not fit the treebank; their brackets count as missed")
+            warnings.append(
+                f"{result.label}: {missed} of {n_gold} sentences do not fit the treebank; their brackets count as missed"
+            )
         if extra:
             warnings.append(f"{result.label}: {number_of(extra, 'sentence')} without a counterpart in the treebank")
-    left_out = {result.label: result.skipped for result in results}
     if any(result.signature.sentences != len(common) for result in results):
-        counts = ", ".join(f"{system} {count}" for system, count in left_out.items())
+        counts = ", ".join(f"{result.label} {result.skipped}" for result in results)
         warnings.append(
             f"differently skipped sentences ({counts}): only the {len(common)} sentences that all systems have are compared. "
             "Scores of each system on its own sentences, as EVALB gives them, favour the one that skips the harder ones"
@@ -258,14 +256,16 @@ def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
 
 def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
     """A warning if EVALB would drop sentences, in particular if they differ between systems."""
-    dropped = {result.label: set(result.dropped_by_evalb) for result in scores if result.evalb is not None}
+    counted = [result for result in scores if result.evalb is not None]
+    dropped = {result.label: set(result.dropped_by_evalb) for result in counted}
     union = set[int]().union(*dropped.values())
     if not union:
         return []
     n_gold = max(result.signature.sentences + result.signature.skipped for result in scores)
-    counts = ", ".join(f"{system} {len(of_system)}" for system, of_system in dropped.items())
     if all(of_system == union for of_system in dropped.values()):
         return [f"EVALB would drop {len(union):,} of these {n_gold:,} sentences for every system; they are compared here"]
+    numbers = {of: dict.fromkeys(str(len(run.dropped_by_evalb)) for run in runs) for of, runs in runs_by_system(counted).items()}
+    counts = ", ".join(f"{system} {'/'.join(of_runs)}" for system, of_runs in numbers.items())
     return [f"EVALB would score the systems on different sentences (dropped: {counts}); treegauge uses all {n_gold:,}"]
 
 
@@ -301,13 +301,14 @@ def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> It
     names = choose_rates(paired.names, {name: table.metric(name).headline for name in table.compared}, options.rates)
     yield tests.group("all", "all sentences", paired, names, table.brackets, everything)
     edges = [0, *sorted(set(options.lengths)), math.inf] if options.lengths else []
-    for low, high in (*itertools.pairwise(edges), *([] if options.cutoff is None else [(0, options.cutoff)])):
+    for low, high in dict.fromkeys([*itertools.pairwise(edges), *([] if options.cutoff is None else [(0, options.cutoff)])]):
         where = np.flatnonzero((table.length > low) & (table.length <= high))
-        title = f"{int(low) + 1}-{int(high)} words" if high < math.inf else f"more than {int(low)} words"
         if len(where):
-            yield tests.group("length", title, paired.take(where), names, table.brackets, where)
+            yield tests.group("length", length_title(low, high), paired.take(where), names, table.brackets, where)
     for label, name in table.structure.items():
         shown = name.partition(":")[0]
         of_label = PairedColumns.of(table.metric(name), table.rows(name), name=shown)
         names = [(shown, rate) for rate in BY_STRUCTURE]
-        yield tests.group("structure", label, of_label, names, name, everything, scored_as={shown: name})
+        found = tests.group("structure", label, of_label, names, name, everything, scored_as={shown: name})
+        in_gold = table.rows(name)[0][:, table.metric(name).columns.index("TTB")].any()
+        yield found if in_gold else replace(found, warnings=("no gold bracket has this label", *found.warnings))

@@ -162,6 +162,15 @@ Name = tuple[str, str]
 """A metric and one of its rates: ``("parseval", "f1")``."""
 
 
+class Interval(NamedTuple):
+    """A confidence interval, its method, and a warning if there is one; nan if there is no interval."""
+
+    low: float
+    high: float
+    method: str
+    warning: str = ""
+
+
 @dataclass(frozen=True)
 class PairedColumns:
     """Columns of counts, one matrix (sentences, columns) for each system, and the rates of their sums.

@@ -22,9 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.metrics.metric import Floats
-from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import student, student_quantile
-from treegauge.significance.resampling import Name, PairedColumns, sums_of_documents
+from treegauge.significance.resampling import Interval, Name, PairedColumns, sums_of_documents
 from treegauge.trees.treebank import Int64
 
 _MOST_PERMUTATIONS = 200_000

@@ -57,11 +57,11 @@ class CompareOptions:
     ``metrics`` are names (none: all metrics, or all that the scores have). ``rates`` are names of rates (none: the headline of each
     metric, and recall, precision, F1 and exact match of PARSEVAL; ``all``: all rates). ``preset`` is None for each metric's own.
     ``lengths`` are the upper ends of length buckets; sentences up to ``cutoff`` words are compared by themselves, too;
-    ``structure`` are labels whose brackets are tested separately. ``clusters`` are the documents of the sentences, which are
-    resampled together: ``by-file``, ``comment:PATTERN``, a file, or a label for each sentence. ``power`` asks for the power of the
-    tests, for the differences seen or for one to ``assume``; ``equivalence`` is the margin of two one-sided tests; both are in
-    points: 0.5 is half a per cent. ``on_error``, ``pair``, ``match_words`` and
-    ``treebank`` are those of :func:`treegauge.score`.
+    ``structure`` are labels whose brackets are tested separately, by Recall-hard and Precision-hard, whatever ``rates`` says.
+    ``clusters`` are the documents of the sentences, which are resampled together: ``by-file``, ``comment:PATTERN``, a file, or a
+    label for each sentence. ``power`` asks for the power of the tests, for the differences seen or for one to ``assume``;
+    ``equivalence`` is the margin of two one-sided tests; both are in points: 0.5 is half a per cent. ``on_error``, ``pair``,
+    ``match_words`` and ``treebank`` are those of :func:`treegauge.score`.
     """
 
     metrics: tuple[str, ...] = ()
@@ -295,18 +295,12 @@ def run_warnings(runs: Mapping[str, int]) -> list[str]:
     >>> run_warnings({"A": 1, "B": 3})
     ['A has one run: how much its runs vary is not known, and taken to be as much as those of the other systems']
     """
-    if max(runs.values()) == 1:
-        return []
-    names = {number: ", ".join(system for system, of in runs.items() if of == number) for number in (1, 2)}
-    several = {number: sum(of == number for of in runs.values()) > 1 for number in (1, 2)}
-    warnings: list[str] = []
-    if names[1]:
-        who = "have one run each: how much their runs vary" if several[1] else "has one run: how much its runs vary"
-        warnings.append(f"{names[1]} {who} is not known, and taken to be as much as those of the other systems")
-    if names[2]:
-        who = "have two runs each" if several[2] else "has two runs"
-        warnings.append(f"{names[2]} {who}: their spread is hardly known, so intervals are wide; three runs or more tell far more")
-    return warnings
+    few = {system: of for system, of in runs.items() if of < 3} if max(runs.values()) > 1 else {}
+    told = {
+        1: "has one run: how much its runs vary is not known, and taken to be as much as those of the other systems",
+        2: "has two runs: their spread is hardly known, so intervals are wide; three runs or more tell far more",
+    }
+    return [f"{system} {told[of]}" for system, of in few.items()]
 
 
 def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:

@@ -16,6 +16,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.scoring.paper_table import (
     AS_GOOD,
     Published,
+    ShortSentences,
     SystemRow,
     choose_rates,
     counted_caption,
@@ -25,7 +26,7 @@ from treegauge.scoring.paper_table import (
     systems_table,
 )
 from treegauge.significance.classical import ALPHA, DEPENDENCE
-from treegauge.significance.comparison import Comparison, Difference, Group, PairOfSystems, Rate
+from treegauge.significance.comparison import Comparison, Difference, Group, PairOfSystems, Rate, length_title
 from treegauge.significance.power import Power
 from treegauge.significance.resampling import Name
 from treegauge.tables import Average, Cell, Measured, Table, cell_text, number_of, rounded
@@ -171,10 +172,9 @@ def _p_words(p: float) -> str:
 
 
 def _answer_table(comparison: Comparison) -> Table:
-    """The differences, without what only experts read; of three systems and more, each of the better from the other."""
+    """The differences, without what only experts read."""
     group = comparison.overall
-    pairs = better_last(group) if len(comparison.systems) > 2 else group.pairs
-    rows = [cells for _, cells in _difference_rows(group, len(pairs) > 1, pairs)]
+    rows = [cells for _, cells in _difference_rows(group, len(group.pairs) > 1)]
     notes = (f"{number_of(group.sentences, 'sentence')}; {_how_tested(comparison)}", *_cautions(comparison))
     table = _difference_table("", comparison, rows, notes)
     if len({metric for metric, _ in group.names}) > 1:
@@ -209,22 +209,28 @@ def paper_table(
     """
     group = comparison.overall
     names = choose_rates(group.names, {}, rates or ("all",))
+    length = comparison.cutoff or 0
+    parts = [group, *(of for of in comparison.of_kind("length") if of.title == length_title(0, length))]
     rows = [
-        SystemRow(system, {name: _rate_cell(name, of[name], interval=intervals) for name in names})
-        for system, of in group.rates.items()
+        SystemRow(system, whole, short=dict(*short))
+        for system in group.rates
+        for whole, *short in [[{n: _rate_cell(n, part.rates[system][n], interval=intervals) for n in names} for part in parts]]
     ]
     rows += [*others, *published_rows(published, names)]
     presets = next((word.partition(":")[2] for word in comparison.signature.split("|") if word.startswith("preset:")), "")
     caption = counted_caption((metric for metric, _ in names), presets.split(","), group.sentences)
     caption += runs_caption(_numbers_of_runs(group))
+    if comparison.cutoff is not None and parts == [group]:
+        caption += f" No sentence is as short as {number_of(length, 'word')}."
     if intervals:
         caption += f" In brackets: {100 * comparison.level:g}% intervals."
-    as_good = {name: _not_worse(group, name) for name in names}
+    as_good = [{name: _not_worse(part, name) for name in names} for part in parts]
     if group.pairs:
-        some_equal = any(len(of) > 1 for of in as_good.values())
+        some_equal = any(len(of) > 1 for part in as_good for of in part.values())
         verdict = f"{AS_GOOD}: not significantly worse (p >" if some_equal else "all others are significantly worse (p ≤"
         caption += f" Bold: best system tested here; {verdict} {ALPHA:g}; {_how_tested(comparison)})."
-    return systems_table(rows, names, caption, (comparison.signature,), as_good)
+    short = [ShortSentences(length, part.sentences, of) for part, of in zip(parts[1:], as_good[1:], strict=True)]
+    return systems_table(rows, names, caption, (comparison.signature,), as_good[0], *short)
 
 
 def _not_worse(group: Group, name: Name) -> frozenset[str]:
@@ -302,7 +308,7 @@ def _equivalence(group: Group) -> list[Table]:
     """Whether each difference is within the margin, if that was asked for."""
     rows = [
         (pair.a, pair.b, *one.name, *shown_values(one.name, one.value, margin), P(p), "yes" if p <= ALPHA else "not shown")
-        for pair in better_last(group)
+        for pair in group.pairs
         for one in pair.differences
         if one.equivalence is not None
         for margin, p in [one.equivalence]
@@ -321,7 +327,7 @@ def power_rows(group: Group) -> list[tuple[tuple[str, str], tuple[Cell, ...], Na
     several = len(group.pairs) > 1
     found: list[tuple[tuple[str, str], tuple[Cell, ...], Name, Power]] = [
         ((pair.a, pair.b), (pair.a, pair.b) if several else (), one.name, one.power)
-        for pair in (better_last(group) if group.pairs else ())
+        for pair in group.pairs
         for one in pair.differences
         if one.power is not None
     ]
@@ -367,17 +373,15 @@ def _difference_table(
 ) -> Table:
     """The table of :func:`_difference_rows`, with further columns ``after`` theirs."""
     pair, systems, holm = (
-        (("first", "second"), ("A", "B"), ("Holm",)) if len(comparison.systems) > 2 else ((), comparison.systems, ())
+        (("first", "second"), ("1st", "2nd"), ("Holm",)) if len(comparison.systems) > 2 else ((), comparison.systems, ())
     )
     values = (*systems, "difference", "low", "high")
     return Table(title, (*pair, "metric", "rate", *values, "p", *holm, *after), tuple(rows), tuple(notes), percent=values)
 
 
-def _difference_rows(
-    group: Group, several: bool, pairs: Sequence[PairOfSystems] | None = None
-) -> Iterator[tuple[Difference, tuple[Cell, ...]]]:
+def _difference_rows(group: Group, several: bool) -> Iterator[tuple[Difference, tuple[Cell, ...]]]:
     """Each difference of each pair, with its cells; the pair and Holm's correction are shown for ``several`` systems only."""
-    for pair in group.pairs if pairs is None else pairs:
+    for pair in group.pairs:
         for difference in pair.differences:
             name = difference.name
             means = (_rate_cell(name, group.rates[system][name]) for system in (pair.a, pair.b))
@@ -553,7 +557,7 @@ def bracket_test_table(groups: Sequence[Group]) -> Table:
     for group in groups:
         for pair in group.pairs:
             tests = pair.brackets
-            if tests is None:
+            if tests is None or not tests.cells.total:
                 continue
             real, mcnemar = tests.real_test, tests.mcnemar
             rows.append(

@@ -81,7 +81,7 @@ def trees(
         return st.builds(Tree, label, children).filter(_can_be_written)
 
     inner = st.recursive(leaf, phrase, max_leaves=max_leaves)
-    return inner.map(_as_tree).filter(_can_be_written)
+    return inner.map(lambda made: Tree("S", [made]) if isinstance(made, str) else made).filter(_can_be_written)
 
 
 def treebanks(tree: st.SearchStrategy[Tree] | None = None, *, max_size: int = 6) -> st.SearchStrategy[Treebank]:
@@ -91,10 +91,6 @@ def treebanks(tree: st.SearchStrategy[Tree] | None = None, *, max_size: int = 6)
 
 def _leaf(tag: str, word: str) -> Tree:
     return Tree(tag, [word])
-
-
-def _as_tree(made: Child) -> Tree:
-    return Tree("S", [made]) if isinstance(made, str) else made
 
 
 def _can_be_written(tree: Tree) -> bool:

@@ -27,7 +27,8 @@ from treegauge.errors import BracketError, Discontinuous, FormatError, UsageErro
 from treegauge.trees.discontinuous import PlacedWord, from_placed_words, with_placed_words
 from treegauge.trees.tree import Child, Tree, fold, from_flat, rebuild_whole
 
-_FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
+FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
+"""Characters that no word or label of bracketed text can hold."""
 # Patterns as text: re compiles them on first use, and files are read by other code.
 _ATOM_OR_BRACKET = r"[()]|[^() \t\n\r\v\f]+"
 _WITH_ESCAPES = r"[()]|(?:\\[()]|[^() \t\n\r\v\f])+"
@@ -67,7 +68,7 @@ def escape_word(word: str) -> str:
     >>> escape_word("f(x)")
     'f-LRB-x-RRB-'
     """
-    if not word or _FORBIDDEN.search(word):
+    if not word or FORBIDDEN.search(word):
         shown = "the empty word" if not word else f"the word {word!r}"
         raise WriteError(
             f"{shown} cannot be written as bracketed text: blanks separate words there.\n"
@@ -78,7 +79,7 @@ def escape_word(word: str) -> str:
 
 def escape_label(label: str) -> str:
     """The atom that stands for a label in bracketed text; a label with a blank is refused, an empty one is not."""
-    if _FORBIDDEN.search(label):
+    if FORBIDDEN.search(label):
         raise WriteError(
             f"the label {label!r} cannot be written as bracketed text: a blank ends a label there.\n"
             "  Replace the blank, for example by '_'."

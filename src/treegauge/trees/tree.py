@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from treegauge.errors import Discontinuous
+from treegauge.errors import Discontinuous, UsageError
 
 if TYPE_CHECKING:
     from treegauge.trees.discontinuous import Block
     from treegauge.trees.notation import NltkTree
+
+
+JOIN = "::"
+"""The separator between the labels of nodes that have one span, the highest first: ``S::VP``."""
 
 
 class Span(NamedTuple):
@@ -23,6 +27,10 @@ class Span(NamedTuple):
     start: int
     end: int
     label: str
+
+
+Bracket = tuple[int, int] | tuple[int, int, str]
+"""A constituent as a pair (start, end), or with its label."""
 
 
 class Production(NamedTuple):
@@ -104,6 +112,47 @@ class Tree:
     def fromstring(cls, text: str) -> Tree:
         """The same as :meth:`parse`, by the name that nltk has for it."""
         return cls.parse(text)
+
+    @classmethod
+    def from_spans(cls, words: Sequence[str], spans: Iterable[Bracket], tags: Sequence[str] | None = None, top: str = "X") -> Tree:
+        """The tree with these constituents, each the words ``[start, end)``: pairs, whose label is X, or triples with a label;
+        ``S::VP`` makes two nodes. ``top`` labels the root if no constituent spans all words; a word without a tag, or whose tag is
+        empty, has no node of its own.
+
+        >>> print(Tree.from_spans("the cat sat".split(), [(0, 2)]))
+        (X (X the cat) sat)
+        >>> print(Tree.from_spans("I saw her".split(), [(0, 3, "S"), (1, 3, "VP::VP"), (2, 3, "NP")], ["P", "V", "P"]))
+        (S (P I) (VP (VP (V saw) (NP (P her)))))
+        >>> Tree.from_spans("the cat sat".split(), [(0, 2), (1, 3)])
+        Traceback (most recent call last):
+        treegauge.errors.UsageError: the span (1, 3) crosses another, or is not within 3 words
+        """
+        if isinstance(words, str) or not hasattr(words, "__len__"):
+            raise UsageError(f"words must be a list of words, such as 'a b'.split(), not {words!r}")
+        n, tree = len(words), cls(top)
+        try:
+            found = list(dict.fromkeys(Span(span[0], span[1], "".join(span[2:3] if len(span) > 2 else "X")) for span in spans))
+        except (TypeError, LookupError):
+            raise UsageError("a span is (start, end) or (start, end, label), such as (0, 2, 'NP')") from None
+        found += [] if any(span[:2] == (0, n) for span in found) else [Span(0, n, top)]
+        done: list[tuple[int, str, list[Child]]] = []
+        following = iter([*sorted(found, key=lambda span: (span.start, -span.end)), Span(n, n, "")])
+        start, end, label = next(following)
+        for position in range(n):
+            while start == position < end <= (done[-1][0] if done else n):
+                done.append((end, label, []))
+                start, end, label = next(following)
+            if start <= position or end > n:
+                raise UsageError(f"the span ({start}, {end}) crosses another, or is not within {n} words")
+            done[-1][2].append(Tree(tags[position], [words[position]]) if tags and tags[position] else words[position])
+            while done and done[-1][0] == position + 1:
+                _, name, children = done.pop()
+                for part in reversed(name.split(JOIN)):
+                    tree = Tree(part, children)
+                    children: list[Child] = [tree]
+                if done:
+                    done[-1][2].append(tree)
+        return tree
 
     @classmethod
     def from_nltk(cls, tree: NltkTree) -> Tree:

@@ -7,6 +7,7 @@ where trees were read (file, line and sentence id), and stays with them through 
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -334,6 +335,12 @@ class Treebank(Sequence[Tree]):
         """The places of all trees; ``first`` is the number of trees before those that were not read from a file."""
         found = [origin.place(i) if origin.line[i] else "" for origin in self.origins for i in range(len(origin.line))]
         return [place or f"tree {first + number}" for number, place in enumerate(found or [""] * len(self), 1)]
+
+    def id_numbers(self) -> Iterator[int]:
+        """The number at the end of each sentence's id in its file; 0 for a sentence without one."""
+        for origin in self._origins_or_blank():
+            for name in origin.ids or [""] * len(origin.line):
+                yield int("".join(re.findall(r"[0-9]{1,9}$", name)) or 0)
 
     def problems(self) -> dict[int, Problem]:
         """The problems of the trees that could not be read or had to be repaired, by the number of the tree."""

@@ -219,7 +219,7 @@ class _App:
         """The question of a request about the treebank's tree; refused in a blind check before the first answer."""
         question = self.session.question(request.path_params["key"])
         if self.session.is_blind(person, question):
-            raise RequestError("In a blind check the treebank's tree can be corrected after the first answer only.", 403)
+            raise RequestError("In a blind check the treebank's tree can be corrected only after the first answer.", 403)
         return question
 
     async def corrected(self, request: Request, person: Person) -> Response:

@@ -189,12 +189,12 @@ class MissingBrackets:
 
 
 KINDS: dict[str, str] = {
-    "PP attachment": "a prepositional phrase hangs from the wrong node",
-    "NP attachment": "a noun phrase hangs from the wrong node",
-    "VP attachment": "a verb phrase or a verb hangs from the wrong node",
-    "clause attachment": "a clause hangs from the wrong node",
-    "modifier attachment": "an adverb or adjective, or a phrase of one, hangs from the wrong node",
-    "other attachment": "something else hangs from the wrong node",
+    "PP attachment": "a prepositional phrase is attached to the wrong node",
+    "NP attachment": "a noun phrase is attached to the wrong node",
+    "VP attachment": "a verb phrase or a verb is attached to the wrong node",
+    "clause attachment": "a clause is attached to the wrong node",
+    "modifier attachment": "an adverb or adjective, or a phrase of one, is attached to the wrong node",
+    "other attachment": "something else is attached to the wrong node",
     "coordination": "a conjunct is too short, too long or missing: a conjunction stands beside or in what is moved",
     "NP-internal structure": "words are grouped wrongly inside a noun phrase",
     "unary": "a node over a single phrase is missing or too many",

@@ -218,10 +218,7 @@ class _KernelRules:
 
     def column(self, label: bytes) -> LabelColumn:
         counted = self._rules.counted_label(label)
-        if counted is None:
-            phrase = -1
-        else:
-            phrase = self._number(counted) if self._rules.parameters.labelled else 0
+        phrase = -1 if counted is None else self._number(counted) if self._rules.parameters.labelled else 0
         bits = DROPPED if label in self._rules.deleted_tags else 0
         bits |= FREE if label in self._rules.not_in_length else 0
         return LabelColumn(phrase, phrase, self._number(label), bits)

@@ -1,19 +1,18 @@
 """Derivations in a packed forest: the likeliest one, samples, the k best, and their trees.
 
 A derivation is its root item and its edges from the top down, leftmost first; tags have no edges. Trees do not show subcategories,
-so many ways to assign these are one tree. In the search for the k best (:mod:`treegauge.parsing.derivations`), a node is an item
-with one of its subcategories.
+so many ways to assign these are one derivation. In the search for the k best (:mod:`treegauge.parsing.derivations`), a node is an
+item.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.compilation import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.grammar.latent.latent_grammar import Level
@@ -27,15 +26,13 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing.latent.latent_forest import LatentForest
 
-DERIVATIONS = 10
-"""The number of derivations considered for each requested tree."""
-MOST_TREES = 1000
-"""The most trees all of which are looked at where the best derivations have too few."""
-
-ItemKey = tuple[int, int]
-"""An item and one of its subcategories; (-1, 0) is the node above all roots."""
-_TOP: ItemKey = (-1, 0)
-_Edge = DerivationEdge[ItemKey]
+CANDIDATES = 10
+"""The number of trees looked at for each requested tree."""
+LEAST_CANDIDATES = 100
+"""The number of trees looked at, however few are requested."""
+_TOP = -1
+"""The node above all roots."""
+_Edge = DerivationEdge[int]
 """An edge of the search, numbered as the forest edge (-1 above roots and over words, which have none)."""
 
 
@@ -143,12 +140,6 @@ def viterbi_edge(d: int, o: int, width: int, forest: PackedForest, level: Level,
                 p = w * rows.value[x + i]
                 if p > value[o + i]:
                     value[o + i], back.edge[o + i], back.left[o + i], back.right[o + i] = p, d, rows.left[q], rows.right[q]
-
-
-@kernel
-def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> Floats:
-    """The scaled probability of the likeliest derivation of every item and subcategory."""
-    return _viterbi(forest, is_tag, level, words, found).value
 
 
 @kernel
@@ -262,110 +253,41 @@ def tree_probability(
     return (math.log(p) if p > 0 else -math.inf) - float(np.log(found.scale).sum())
 
 
-class _Search:
-    """The search in one grammar's forest."""
-
-    def __init__(self, forest: LatentForest, level: Level, found: Pass, most: int) -> None:
-        self.forest, self.level, self.found, self.most = forest, level, found, most
-        self.packed, self.is_tag = forest.packed_forest, forest.tables.rules.is_tag
-        with np.errstate(divide="ignore"):
-            self.value: NDArray[np.float64] = np.log(viterbi(self.packed, self.is_tag, level, forest.scaled_words, found))
-        self.best_first = BestFirst(self._ways)
-
-    def _ways(self, key: ItemKey) -> tuple[list[_Edge], list[float]]:
-        """The best edges of a node, at most ``most``, and their values."""
-        edges = self._root_edges() if key == _TOP else self._edges(*key)
-        values = [edge.weight + sum(self._best(child) for child in edge.children) for edge in edges]
-        order = sorted(range(len(edges)), key=lambda i: -values[i])[: self.most]
-        return [edges[i] for i in order], [values[i] for i in order]
-
-    def _best(self, key: ItemKey) -> float:
-        return float(self.value[int(self.found.place[key[0]]) + key[1]])
-
-    def _root_edges(self) -> list[_Edge]:
-        level, made = self.level, list[_Edge]()
-        for v in self.forest.roots():
-            first = int(level.first[self.packed.symbol[v]])
-            for i in range(int(level.sizes[self.packed.symbol[v]])):
-                if level.root[first + i] > 0 and self._best((v, i)) > -math.inf:
-                    made.append(_Edge(-1, ((v, i),), math.log(float(level.root[first + i]))))
-        return made
-
-    def _edges(self, v: int, i: int) -> list[_Edge]:
-        """The edges of item v with subcategory i whose children all have a derivation."""
-        packed, place = self.packed, self.found.place
-        if self.is_tag[packed.symbol[v]]:
-            return [_Edge(-1, (), self._best((v, i)))]
-        made: list[_Edge] = []
-        for d in range(int(packed.first[v]), int(packed.first[v + 1])):
-            if not self.found.alive[d]:
-                continue
-            left, right = int(packed.left[d]), int(packed.right[d])
-            if packed.kind[d] == SAME:
-                made.append(_Edge(d, ((left, i),), 0.0))
-                continue
-            binary = packed.kind[d] == BINARY
-            rows, rule = self.level.binary if binary else self.level.unary, int(packed.rule[d])
-            own = slice(int(rows.first[rule]), int(rows.first[rule + 1]))
-            with np.errstate(divide="ignore"):
-                weight = np.log(rows.value[rows.offset[own] + i].astype(np.float64))
-            total = weight + self.value[int(place[left]) + rows.left[own]]
-            if binary:
-                total = total + self.value[int(place[right]) + rows.right[own]]
-            for q in np.flatnonzero(total > -math.inf).tolist():
-                children = (left, int(rows.left[own][q])), *(((right, int(rows.right[own][q])),) if binary else ())
-                made.append(_Edge(d, children, float(weight[q])))
-        return [edge for edge in made if all(self._best(child) > -math.inf for child in edge.children)]
-
-    def derivation(self, rank: int) -> Derivation:
-        """The derivation of a rank, counted from 0."""
-        (_, top), *below = self.best_first.edges(_TOP, rank)
-        return Derivation(top.children[0][0], tuple(edge.number for _, edge in below if edge.number >= 0))
-
-
-def best_derivations(forest: LatentForest, level: Level, found: Pass, most: int) -> Iterator[tuple[float, Derivation]]:
-    """The derivations of one grammar with their log probabilities, best first, at most ``most``."""
-    search = _Search(forest, level, found, most)
-    scale = float(np.log(found.scale).sum())
-    for rank in itertools.takewhile(lambda rank: search.best_first.has(_TOP, rank), range(most)):
-        yield search.best_first.value(_TOP, rank) - scale, search.derivation(rank)
-
-
-def all_derivations(forest: LatentForest) -> list[Derivation]:
-    """All derivations that pruning has left, without subcategories; meant for forests with few trees."""
-    packed, alive = forest.packed_forest, forest.edge_posterior > 0
-    is_tag = forest.tables.rules.is_tag
-    ways: list[list[tuple[int, ...]]] = [[] for _ in range(len(packed.symbol))]
-    for v in range(len(packed.symbol) - 1, -1, -1):
-        if is_tag[packed.symbol[v]]:
-            ways[v].append(())
-        for d in range(int(packed.first[v]), int(packed.first[v + 1])):
-            if alive[d]:
-                below = [ways[x] for x in (int(packed.left[d]), int(packed.right[d])) if x >= 0]
-                ways[v] += [(d, *itertools.chain(*each)) for each in itertools.product(*below)]
-    return [Derivation(v, way) for v in forest.roots() for way in ways[v]]
-
-
 def best_trees(forest: LatentForest, k: int) -> list[Parse]:
-    """The k likeliest distinct trees among the best derivations of all grammars, with the trees' log probabilities.
+    """The k likeliest trees, or all if there are fewer, with their log probabilities, all subcategories summed.
 
-    Where these are derivations of fewer than k trees, and there are not too many trees, all trees are looked at.
+    Candidates are found best first by the product of P(edge | item), the probability that an item is derived by an edge given the
+    words. This is the distribution over derivations without subcategories that is nearest to that of the model. Their exact
+    probabilities decide among them.
     """
-    if not forest.has_parse or k < 1:
-        return []
-    wanted = (best_derivations(forest, level, found, DERIVATIONS * k) for level, found in forest.grammar_passes)
-    ways = sorted((way for each in wanted for way in each), key=lambda way: -way[0])[: DERIVATIONS * k]
-    made = _parses(forest, (derivation for _, derivation in ways))
-    if len(made) < k and forest.n_parses <= MOST_TREES:
-        made = _parses(forest, all_derivations(forest))
-    return made[:k]
+    found: dict[str, Parse] = {}
+    for derivation in best_derivations(forest) if forest.has_parse else ():
+        if len(found) == max(k * CANDIDATES, LEAST_CANDIDATES):
+            break
+        made = Parse(forest.tree(derivation), forest.log_probability_of(derivation))
+        name = str(made.tree)
+        found[name] = max(found.get(name, made), made, key=lambda parse: parse.log_probability)
+    return sorted(found.values(), key=lambda parse: -parse.log_probability)[: max(k, 0)]
 
 
-def _parses(forest: LatentForest, derivations: Iterable[Derivation]) -> list[Parse]:
-    """The distinct trees of some derivations, the likeliest first."""
-    found = [(forest.log_probability_of(way), way) for way in dict.fromkeys(derivations)]
-    made: dict[str, Parse] = {}
-    for value, derivation in sorted(found, key=lambda each: -each[0]):
-        tree = forest.tree(derivation)
-        made.setdefault(str(tree), Parse(tree, value))
-    return list(made.values())
+def best_derivations(forest: LatentForest) -> Iterator[Derivation]:
+    """All derivations that pruning has left, without subcategories, the largest product of P(edge | item) first."""
+    packed, roots = forest.packed_forest, forest.roots()
+    with np.errstate(divide="ignore"):
+        log_edge, log_root = np.log(forest.edge_posterior), np.log(forest.item_posterior[roots])
+    best = np.zeros(len(packed.symbol))
+    ways: dict[int, tuple[list[_Edge], list[float]]] = {}
+    for v in range(len(packed.symbol) - 1, -1, -1):
+        own = [d for d in range(int(packed.first[v]), int(packed.first[v + 1])) if log_edge[d] > -math.inf]
+        total = float(np.logaddexp.reduce(log_edge[own])) if own else 0.0
+        below = [tuple(int(x) for x in (packed.left[d], packed.right[d]) if x >= 0) for d in own]
+        edges = [_Edge(d, children, float(log_edge[d]) - total) for d, children in zip(own, below, strict=True)]
+        edges = edges or [_Edge(-1, (), 0.0)]  # a tag
+        ways[v] = edges, [edge.weight + sum(float(best[child]) for child in edge.children) for edge in edges]
+        best[v] = max(ways[v][1])
+    tops = [_Edge(-1, (v,), float(value)) for v, value in zip(roots, log_root, strict=True) if value > -math.inf]
+    ways[_TOP] = tops, [top.weight + float(best[top.children[0]]) for top in tops]
+    search = BestFirst(ways.__getitem__)
+    for rank in itertools.takewhile(lambda rank: search.has(_TOP, rank), itertools.count()):
+        (_, top), *rest = search.edges(_TOP, rank)
+        yield Derivation(top.children[0], tuple(edge.number for _, edge in rest if edge.number >= 0))

@@ -26,8 +26,8 @@ from treegauge.grammar.latent.rule_rows import Int64
 from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, base_forest, base_inside, base_rules
 from treegauge.parsing.latent.latent_derivations import (
     Derivation,
-    all_derivations,
     best_derivation,
+    best_derivations,
     best_trees,
     derivation_of,
     derivation_tree,
@@ -422,8 +422,8 @@ class LatentForest(PosteriorView):
         return made
 
     def kbest(self, k: int) -> list[Parse]:
-        """The k likeliest trees among those of the 10 k best derivations of each grammar, with their log probabilities in the
-        mixture."""
+        """The k likeliest trees, or all if pruning has left fewer, with their log probabilities in the mixture; the likeliest of
+        10 k candidates, and of 100 at least."""
         return [parse.given(self.log_partition) for parse in best_trees(self, k)]
 
     def tree(self, derivation: Derivation) -> Tree:
@@ -454,7 +454,7 @@ def tree_entropy(forest: LatentForest, few: int = FEW, samples: int = SAMPLES) -
     if not forest.has_parse:
         return math.nan
     if forest.n_parses <= few:
-        shares = [_share(forest, derivation) for derivation in all_derivations(forest)]
+        shares = [_share(forest, derivation) for derivation in best_derivations(forest)]
         return max(0.0, -math.fsum(p * math.log(p) for p in shares if p > 0))
     drawn = forest.sample_derivations(samples, _SEED)
     value = {derivation: math.log(_share(forest, derivation)) for derivation in set(drawn)}

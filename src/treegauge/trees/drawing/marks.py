@@ -75,7 +75,7 @@ def node_marks(tree: Tree, marks: Mapping[int, str] | None) -> dict[int, NodeMar
     'matched focus'
     """
     if marks is not None and not hasattr(marks, "items"):
-        how = "pathlib.Path('tree.svg').write_text(tree.svg()), and write_bytes(treegauge.reports.draw_svg_as(tree.svg(), 'png'))"
+        how = "Path('tree.svg').write_text(tree.svg(), 'utf-8'), and write_bytes(treegauge.reports.draw_svg_as(tree.svg(), 'png'))"
         raise UsageError(f"marks cannot be {marks!r}: draw() returns text, and svg() a picture as text, for you to write: {how}")
     checked: dict[int, NodeMark] = {}
     for node, text in (marks or {}).items():
