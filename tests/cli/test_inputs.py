@@ -182,6 +182,38 @@ def test_stores_presets_and_grammars_are_inputs_too(
     assert Path(name).read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("score gold.mrg gold.mrg -o new --save ./new", "./new"),
+        ("score gold.mrg gold.mrg -o new --save NEW", "NEW"),
+        ("convert gold.mrg -o new.mrg --on-error skip --rejects New.mrg", "New.mrg"),
+        ("report gold.mrg gold.mrg -o new --figures new", "new"),
+    ],
+)
+def test_two_outputs_are_two_files_on_every_system(
+    line: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One would be lost, with names that differ in case only where folders ignore case."""
+    monkeypatch.chdir(tmp_path)
+    io.write(own_treebank("dev")[:3], "gold.mrg")
+    with pytest.raises(SystemExit) as stop:
+        main(shlex.split(line))
+    assert stop.value.code == 2
+    said = capfd.readouterr().err
+    assert "two outputs of this command have the name" in said
+    assert name.lower() in said.lower()
+    assert os.listdir() == ["gold.mrg"]
+
+
+def test_what_is_no_file_takes_several_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    io.write(own_treebank("dev")[:3], "gold.mrg")
+    with pytest.raises(SystemExit) as stop:
+        main(shlex.split(f"convert gold.mrg -o {os.devnull} --on-error skip --rejects {os.devnull}"))
+    assert not stop.value.code
+
+
 @pytest.mark.parametrize("tried", TRIED, ids=" ".join)
 @pytest.mark.posix
 def test_an_input_is_never_overwritten(

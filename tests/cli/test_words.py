@@ -34,6 +34,14 @@ WORDS = {
     "latex": "treegauge score GOLD TEST --format latex",
     "confusion": "treegauge score GOLD TEST --breakdown labels,confusions",
     "filter": "treegauge normalise FILE --steps traces,functions",
+    "binarize": "treegauge normalise FILE --steps binarise",
+    **dict.fromkeys(["recall", "precision", "bracket"], "treegauge score GOLD TEST"),
+    "visualization": "treegauge draw FILE",
+    "baselines": "treegauge score GOLD TEST --baselines",
+    "power": "treegauge compare GOLD A B --power",
+    "ensemble": "treegauge mix MODEL MODEL -o MIXED",
+    "em": "treegauge learn FILE",
+    "commands": "treegauge help --all",
     **dict.fromkeys(["viterbi", "k-best"], "treegauge parse MODEL FILE, with --kbest K or --objective NAME"),
 }
 OPTIONS = {
@@ -60,6 +68,18 @@ OPTIONS = {
     "score gold.mrg A.mrg -f latex": "unknown option -f: write --format",
     "parse --sample 5": "unknown option --sample: write Python, treegauge.Forest(grammar, words).sample(5)",
     "posteriors --inside": "unknown option --inside: write Python, treegauge.Forest(grammar, words).chart_table()",
+    "diff gold.mrg A.mrg --latex": "unknown option --latex: write treegauge score GOLD TEST --format latex",
+    "score gold.mrg A.mrg --significance": "unknown option --significance: write treegauge compare GOLD A B",
+    "score gold.mrg A.mrg --plot": "unknown option --plot: write treegauge compare GOLD A B --figure FILE.svg",
+    "report gold.mrg A.mrg --plot": "unknown option --plot: write --figures",
+    "diff gold.mrg A.mrg --html": "unknown option --html: write treegauge report GOLD A B -o FILE.html",
+    "score gold.mrg A.mrg --stats": "unknown option --stats: write treegauge validate FILE --statistics",
+    "validate text.txt --tokenize": "unknown option --tokenize: write treegauge parse MODEL --raw FILE",
+    "score gold.mrg A.mrg --clean": "unknown option --clean: write treegauge normalise FILE --steps traces,functions",
+    "compare gold.mrg A.mrg B.mrg --show": "unknown option --show: write treegauge draw FILE",
+    "draw gold.mrg --repair": "unknown option --repair: write treegauge convert FILE --on-error repair -o MENDED",
+    "score --help-all": "unknown option --help-all: write treegauge help COMMAND",
+    "score -V": "unknown option -V: write treegauge --version",
     "score --gold gold.mrg A.mrg": "unknown option --gold: write the file without an option",
 }
 METRICS = {
@@ -96,6 +116,7 @@ def test_files_without_a_command_lead_to_their_score(tmp_path: Path, monkeypatch
     line = "treegauge score 'my gold.mrg' A.mrg --format json"
     assert error("my gold.mrg", "A.mrg", "--format", "json") == f"treegauge: unknown command 'my gold.mrg'; type: {line}"
     assert "treegauge score" not in error("no.mrg", "A.mrg")
+    assert error("my gold.mrg").endswith("type: treegauge validate 'my gold.mrg'")
 
 
 def test_help_knows_the_words_as_well() -> None:
@@ -141,7 +162,7 @@ def test_no_word_is_a_command_and_every_line_can_be_typed() -> None:
     assert not set(words) & set(COMMANDS)
     assert len(words) == len(set(words)), "a word stands for one command"
     context = click.Context(treegauge)
-    for line in words_for("commands"):
+    for line in (*words_for("commands"), *(line[10:] for line in words_for("options") if line.startswith("treegauge "))):
         name, *rest = shlex.split(line)
         if name == "--version":
             continue

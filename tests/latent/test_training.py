@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -260,7 +261,10 @@ def test_descriptions() -> None:
     assert sum(row.share for row in described.rows) == pytest.approx(1.0)
     assert {name for row in described.rows for name, _ in row.below} <= {"cat", "dog", "bird", "tree", "lake"}
     assert "NN-0" in str(describe(model))
-    assert draw_subcategories(described).count("<g>") == len(described.rows)
+    picture = draw_subcategories(described)
+    assert picture.count("<g>") == len(described.rows)
+    heading, bars = (int(x) for x in re.findall(r'<text x="(\d+)"', picture)[:2])
+    assert bars - heading > 8 * len("subcategory"), "the headings do not touch"
 
 
 @pytest.mark.slow

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import brute_force as brute
@@ -87,6 +89,10 @@ def test_calibration_of_a_grammar_on_its_own_samples() -> None:
     assert wrong.labels[0].error > 0.1
     svg = draw_calibration(found)
     assert svg.count("<polyline") == 3
+    long = replace(found, labels=(replace(found.labels[0], label="grammars, calibrated"),))
+    widths = [int(re.findall(r'width="(\d+)"', draw_calibration(each))[0]) for each in (found, long)]
+    assert widths[0] == 536
+    assert widths[1] > 536 + 8 * (len("grammars, calibrated") - 14), "long names of the legend are not cut"
 
 
 def test_counts_add_up_to_the_right_parse() -> None:

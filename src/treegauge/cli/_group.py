@@ -77,12 +77,18 @@ OUTPUT = OutputFile()
 
 
 def protect_inputs(*further: str | os.PathLike[str]) -> None:
-    """Raise an error if an output of the running command, or a ``further`` file that it writes, is one of its inputs."""
+    """Raise an error if an output of the running command, or a ``further`` file that it writes, is one of its inputs, or if two are
+    one file; names that differ in case only are one where folders ignore case.
+    """
     ctx = click.get_current_context()
     outputs = [(given, path) for given in ctx.command.params if isinstance(given.type, OutputFile) for path in _paths(ctx, given)]
     for output, path in [*outputs, *((None, os.fspath(path)) for path in further)]:
         if path != "-" and os.path.exists(path) and any(_is_same_file(path, name) for name in input_files(but=output)):
             raise UsageError(f"{path} is an input of this command and would be overwritten: name another output file")
+    places = [os.path.realpath(path).casefold() for _, path in outputs]
+    for (_, path), place in zip(outputs, places, strict=True):
+        if path != "-" and places.count(place) > 1 and (os.path.isfile(path) or not os.path.exists(path)):
+            raise UsageError(f"two outputs of this command have the name {path}: name another file for one of them")
 
 
 def _is_same_file(one: str, other: str) -> bool:
@@ -251,9 +257,8 @@ class Command(click.Command):
 
 def _refuse_nan(ctx: click.Context) -> None:
     """Raise an error for numbers that are not finite where a range of numbers is expected: nan is in every range of click."""
-    for option in (
-        each for each in ctx.command.params if isinstance(each, click.Option) and isinstance(each.type, click.FloatRange)
-    ):
+    ranged = [each for each in ctx.command.params if isinstance(each, click.Option) and isinstance(each.type, click.FloatRange)]
+    for option in ranged:
         given: Any = ctx.params.get(option.name or "")
         for number in given if option.multiple else [given]:
             if isinstance(number, float) and not math.isfinite(number):
@@ -312,8 +317,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        name = _known_name(cmd_name)
-        if not name:
+        if not (name := _known_name(cmd_name)):
             return None
         module = importlib.import_module(f"treegauge.cli.{_SHARING.get(name, name).replace('-', '_')}")
         return getattr(module, name) if name in _SHARING else module.command
@@ -351,7 +355,8 @@ def unknown_command(word: str, known: Iterable[str], args: Sequence[str] = ()) -
     """The error for a word that is no command: it says what to type instead, as far as that is known; of files, their score."""
     from treegauge.cli._words import command_meant
 
-    meant = f"treegauge score {shlex.join(args)}" if len(args) > 1 and os.path.isfile(word) else command_meant(word)
+    name = "score" if len(args) > 1 else "validate"
+    meant = f"treegauge {name} {shlex.join(args)}" if args and os.path.isfile(word) else command_meant(word)
     return UnknownName("command", word, known, hint=f"type: {meant}" if meant else "")
 
 
@@ -365,6 +370,6 @@ def _known_name(word: str) -> str:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "token_normalize_func": british},
     epilog=_FURTHER,
 )
-@click.version_option(__version__, prog_name="treegauge")
+@click.version_option(__version__, "-V", "--version", prog_name="treegauge")
 def treegauge() -> None:
     """Score constituency parsers, test differences, decode for the metric you report."""

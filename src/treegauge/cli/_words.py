@@ -21,9 +21,9 @@ def words_for(kind: Literal["commands", "options", "formats"]) -> dict[str, str]
     return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))[kind]
 
 
-def _meant(kind: Literal["commands", "options", "formats"], word: str) -> str | None:
-    """The name that treegauge has for a word."""
-    return next((name for name, words in words_for(kind).items() if word in words.split()), None)
+def _meant(kind: Literal["commands", "options", "formats"], word: str) -> list[str]:
+    """The names that treegauge has for a word, the best first."""
+    return [name for name, words in words_for(kind).items() if word in words.split()]
 
 
 def command_meant(word: str) -> str:
@@ -32,8 +32,8 @@ def command_meant(word: str) -> str:
     >>> command_meant("evaluate"), command_meant("Tokenize"), command_meant("xyz")
     ('treegauge score GOLD TEST', 'treegauge parse MODEL --raw FILE', '')
     """
-    line = _meant("commands", word.lower().replace("_", "-").replace("ize", "ise"))
-    return f"treegauge {line}" if line else ""
+    lines = _meant("commands", word.lower().replace("_", "-").replace("ize", "ise").replace("iza", "isa"))
+    return f"treegauge {lines[0]}" if lines else ""
 
 
 def value_meant(message: str, choices: Collection[str]) -> str:
@@ -43,7 +43,7 @@ def value_meant(message: str, choices: Collection[str]) -> str:
     (" Did you mean 'latex'?", '')
     """
     given = message.split("'")[1].lower() if message.startswith("'") else ""
-    meant = [_meant("formats", given), *difflib.get_close_matches(given, choices, n=1)]
+    meant = [*_meant("formats", given), *difflib.get_close_matches(given, choices, n=1)]
     return next((f" Did you mean {each!r}?" for each in meant if each in choices), "")
 
 
@@ -56,18 +56,15 @@ def option_meant(flag: str, known: Collection[str], formats: Collection[str]) ->
     ('--expected-f1', '--tune')
     >>> option_meant("--plot", ["--figure"], []), option_meant("--gold", [], []), option_meant("--fast", [], ["table"])
     ('--figure', 'the file without an option', '')
-    >>> option_meant("--on-error", ["--statistics"], [])
+    >>> option_meant("--on-error", ["--statistics"], [])  # another command does it
     'treegauge convert FILE --on-error repair -o MENDED'
     """
     name = flag.lstrip("-").lower()
-    name = _meant("formats", name) or name
+    name = next(iter(_meant("formats", name)), name)
     if name in formats:
         return f"-o FILE.{name}" if name in _PICTURES else f"--format {name}"
     if flag in _FILES:
         return "--tune" if flag == "--trees" and {"--tune", "--shares"} <= set(known) else "the file without an option"
     if name in _IN_PYTHON and "--renormalise" in known:
         return f"Python, treegauge.Forest(grammar, words).{_IN_PYTHON[name]}"
-    meant = _meant("options", flag) or flag
-    if meant.startswith("--on-error") and "--statistics" in known:
-        return command_meant("repair")
-    return meant if meant.partition(" ")[0] in known else ""
+    return next((each for each in _meant("options", flag) if each.partition(" ")[0] in {*known, "treegauge"}), "")

@@ -334,7 +334,7 @@ def draw_calibration(found: Calibration, most: int = 5) -> str:
     The diagonal is perfect calibration. Bins of fewer than ten constituents are left out.
     """
     shown = found.labels[: most + 1]
-    width, height = _LEFT + _SIDE + _NAMES, _TOP + _SIDE + 52
+    width, height = _LEFT + _SIDE + max(_NAMES, 54 + 8 * max(len(each.label) for each in shown)), _TOP + _SIDE + 52
 
     def at(b: Reliability) -> tuple[float, float]:
         return _LEFT + _SIDE * b.posterior, _TOP + _SIDE * (1 - b.right)

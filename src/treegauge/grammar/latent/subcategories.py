@@ -186,7 +186,7 @@ def _productions(model: LatentModel, counts: LatentCounts) -> tuple[list[default
 
 
 _ROW, _WIDTH, _BAR = 22, 1080, 110
-_COLUMNS = (8, 90, 250, 700)
+_COLUMNS = (8, 100, 250, 700)
 _HEADINGS = ("subcategory", "share", "what it is", "where it stands")
 
 
