@@ -143,6 +143,14 @@ def test_package_citation_and_changelog_have_one_version() -> None:
     assert done.stdout == f"treegauge, version {version}\n"
 
 
+def test_the_source_archive_has_what_the_tests_need() -> None:
+    """Without ``conftest.py`` at the top, tests of the archive would import torch where there is none."""
+    root = Path(__file__).parents[1]
+    tool = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]
+    packed = set(tool["hatch"]["build"]["targets"]["sdist"]["include"])
+    assert {*tool["pytest"]["ini_options"]["testpaths"], *(path.name for path in root.glob("*.py"))} <= packed
+
+
 def test_importing_loads_nothing() -> None:
     code = "import sys, treegauge; print([m for m in sys.modules if m.partition('.')[0] in ('numpy', 'click', 'rich')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

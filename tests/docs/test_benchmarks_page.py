@@ -39,6 +39,24 @@ def test_every_claim_has_a_table_or_a_sentence_a_command_and_a_date(claims: Modu
         assert "--save" in (ROOT / script).read_text("utf-8") or "results" in (ROOT / script).read_text("utf-8"), script
 
 
+def test_the_readme_has_the_figures_of_the_results() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| [^|]*(?:`treegauge train|mixed)[^|]*\| \**([\d.]+)\** \| ([\d.]+) \|$", readme, re.MULTILINE)
+    assert len(rows) == 5
+    for f1, milliseconds in rows:
+        assert re.search(rf"^\|.*\| {f1} \|.*\| {milliseconds} \|", RESULTS, re.MULTILINE), f1
+    (said,) = re.findall(r"^The package itself is .*$", readme, re.MULTILINE)
+    wheel, installed, packages, seconds = re.findall(
+        r"wheel of ([\d.]+) MB and takes (\d+) MB .*`\) (\d+) MB\. .* takes (\d+) seconds", said
+    )[0]
+    first = RESULTS.partition("## The first minutes")[2].partition("\n## ")[0]
+    table = dict(re.findall(r"^\| (wheel|package as installed|all packages) \| ([\d.]+) \|$", first, re.MULTILINE))
+    assert table["wheel"] == wheel
+    assert round(float(table["package as installed"])) == int(installed)
+    assert round(float(table["all packages"])) == int(packages)
+    assert f"tour: {seconds} seconds." in first
+
+
 def test_a_section_that_is_gone_is_an_error(claims: ModuleType) -> None:
     with pytest.raises(SystemExit, match="no section 'Reading'"):
         claims.page(RESULTS.replace("## Reading", "## Readings"), {})
