@@ -32,6 +32,18 @@ def test_files_in_a_list_are_not_one_system_of_score(files: tuple[str, str], mak
     assert isinstance(treegauge.score(TEXT, make(files)[:1]), treegauge.Result)
 
 
+@pytest.mark.parametrize("given", [treegauge.Treebank.parse(TEXT), TEXT, {"a": TEXT}])
+def test_confidence_is_of_results(given: object) -> None:
+    with pytest.raises(treegauge.UsageError, match=r"with_confidence takes what treegauge.score returns, not (Tree|str)"):
+        treegauge.with_confidence(given)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("sentence", [1, -1])
+def test_a_sentence_that_is_not_there_is_counted_as_in_python(sentence: int) -> None:
+    with pytest.raises(treegauge.UsageError, match=f"there is no sentence {sentence}, counted from 0: the treebank has 1"):
+        treegauge.diff(TEXT, TEXT, sentence)
+
+
 @pytest.mark.parametrize("function", ["compare", "report"])
 def test_systems_one_by_one_are_refused(function: str, files: tuple[str, str]) -> None:
     with pytest.raises(treegauge.UsageError, match=f"{function} takes all systems together"):

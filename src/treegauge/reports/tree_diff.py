@@ -237,9 +237,8 @@ class TreeDiffs:
 
     def of(self, sentences: Sequence[int]) -> list[TreeDiff]:
         """The differences of the given sentences, counted from 0."""
-        for sentence in sentences:
-            if not 0 <= sentence < len(self.gold):
-                raise UsageError(f"there is no sentence {sentence + 1}: the treebank has {len(self.gold)}")
+        if absent := [sentence for sentence in sentences if not 0 <= sentence < len(self.gold)]:
+            raise UsageError(f"there is no sentence {absent[0]}, counted from 0: the treebank has {len(self.gold)}")
         return [self._one(sentence) for sentence in sentences]
 
     def _one(self, sentence: int) -> TreeDiff:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
@@ -254,7 +254,10 @@ def with_confidence(
     """
     if not isinstance(scored, Result):
         how: dict[str, Any] = {"level": level, "rounds": rounds, "seed": seed, "method": method, "progress": progress}
-        return _with_intervals_of_means([with_confidence(one, **how) for one in scored], level)
+        for one in (given := list(scored)):
+            if not isinstance(cast("object", one), Result):
+                raise UsageError(f"with_confidence takes what treegauge.score returns, not {type(one).__name__}")
+        return _with_intervals_of_means([with_confidence(one, **how) for one in given], level)
     if scored.definition is None:
         raise UsageError(f"the metric of this result, {scored.metric}, is not one of treegauge's: its rates cannot be drawn again")
     sentences = scored.scored_sentences
@@ -271,16 +274,14 @@ def with_confidence(
         return replace(of, intervals={rate: (interval.low, interval.high) for (_, rate), interval in found.items()})
 
     total = part(scored.total, np.arange(len(sentences.rows)))
-    is_all = len(short) == len(sentences.rows)
-    short_part = replace(scored.short, intervals=total.intervals) if is_all else part(scored.short, short)
-    return replace(scored, total=total, short=short_part, confidence=IntervalOptions(level, method, rounds, seed))
+    of_short = replace(scored.short, intervals=total.intervals) if len(short) == len(sentences.rows) else part(scored.short, short)
+    return replace(scored, total=total, short=of_short, confidence=IntervalOptions(level, method, rounds, seed))
 
 
-def _with_intervals_of_means(scored: Sequence[Result], level: float) -> Scores:
+def _with_intervals_of_means(found: list[Result], level: float) -> Scores:
     """The results; the first of several runs also with the intervals of their mean, which count the variation between runs, too."""
-    found = list(scored)
-    for place, first in enumerate(scored):
-        runs = [run for run in scored if (run.system, run.metric) == (first.system, first.metric)]
+    for place, first in enumerate(found):
+        runs = [run for run in found if (run.system, run.metric) == (first.system, first.metric)]
         index = first.scored_sentences.index
         if len(runs) > 1 and runs[0] is first and all(np.array_equal(run.scored_sentences.index, index) for run in runs):
             total = _with_interval_of_mean(first.total, runs, np.arange(len(index)), level)
