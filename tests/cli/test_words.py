@@ -140,6 +140,10 @@ def test_a_rate_or_program_as_a_metric_leads_to_the_metric(line: str, tmp_path_f
     [
         ("explain", "  labelled-recall            maximises right labelled constituents"),
         ("explain f1", "f1 is a rate of parseval."),
+        ("explain average_crossing", "average_crossing is a rate of parseval."),
+        ("explain goodman.labelled_recall", "goodman.labelled_recall is a rate of goodman."),
+        ("explain consistent_brackets_recall", "consistent_brackets_recall is a rate of goodman."),
+        ("explain labelled-recall", "labelled-recall, a decoding objective"),
         ("explain random", "drawn from all binary trees over the words that the preset keeps, each with the same probability"),
         ("explain lam", "lam: the price of a node"),
         ("cite", "goodman1996        Goodman (1996), Parsing Algorithms and Metrics"),

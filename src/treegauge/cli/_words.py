@@ -32,8 +32,7 @@ def command_meant(word: str) -> str:
     >>> command_meant("evaluate"), command_meant("Tokenize"), command_meant("xyz")
     ('treegauge score GOLD TEST', 'treegauge parse MODEL --raw FILE', '')
     """
-    lines = _meant("commands", word.lower().replace("_", "-").replace("ize", "ise").replace("iza", "isa"))
-    return f"treegauge {lines[0]}" if lines else ""
+    return next((f"treegauge {line}" for line in _meant("commands", word.lower().replace("_", "-").replace("ize", "ise"))), "")
 
 
 def value_meant(message: str, choices: Collection[str]) -> str:
@@ -59,8 +58,7 @@ def option_meant(flag: str, known: Collection[str], formats: Collection[str]) ->
     >>> option_meant("--on-error", ["--statistics"], [])  # another command does it
     'treegauge convert FILE --on-error repair -o MENDED'
     """
-    name = flag.lstrip("-").lower()
-    name = next(iter(_meant("formats", name)), name)
+    name = next(iter(_meant("formats", word := flag.lstrip("-").lower())), word)
     if name in formats:
         return f"-o FILE.{name}" if name in _PICTURES else f"--format {name}"
     if flag in _FILES:

@@ -55,6 +55,5 @@ def treebanks(names: tuple[str, ...]) -> None:
         check_name("treebank", name, TREEBANKS)
         style = TREEBANKS[name]
         click.echo(f"{name}: {style.files} ({style.language})")
-        click.echo(f"  {style.example}")
-        for line in style.description():
+        for line in (style.example, *style.description()):
             click.echo(f"  {line}")

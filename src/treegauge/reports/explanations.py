@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.references import references_of
-from treegauge.metrics.registry import METRICS, OF_PARSEVAL, find_metric, other_meaning
+from treegauge.metrics.registry import METRICS, OF_PARSEVAL, find_metric, other_meaning, rate_name
 from treegauge.scoring.evaluation import score
 from treegauge.tables import british
 
@@ -29,12 +29,15 @@ _BITS = "bits by which treegauge chunks entropy scores chunkers"
 
 
 def explanation(name: str) -> str:
-    """The definition of a metric in plain text, with an example scored by it; or that of a decoding objective, of a baseline, or
-    of the entropy of recognising chunks."""
+    """The definition of a metric in plain text, with an example scored by it; or that of the metric of a rate, of a decoding
+    objective, of a baseline, or of the entropy of recognising chunks."""
+    metric, _, rate = rate_name(name).rpartition(".")
     name = name.lower().replace(" ", "-")
     base = british(name).partition(":")[0]
-    if base in OF_PARSEVAL:
-        return f"{name} is a rate of parseval.\n\n{explanation('parseval')}"
+    known = [] if base in METRICS else [each for each in METRICS if metric in ("", each) and rate in find_metric(each).rate_names]
+    if known or base in OF_PARSEVAL:
+        of = known[0] if known else "parseval"
+        return f"{name} is a rate of {of}.\n\n{explanation(of)}"
     if base in METRICS:
         lines = [*_lines(name, find_metric(name)), *(["", *_objective_lines(base)] if base in ALSO_OBJECTIVES else [])]
     elif name == CHUNK_ENTROPY:
