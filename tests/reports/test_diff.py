@@ -107,7 +107,7 @@ def test_differing_sentences_and_the_worst() -> None:
     assert TreeDiffs(gold, gold).differing() == []
     assert treegauge.diff(gold, test).sentence == 1, "without a number it is the worst sentence, as on the command line"
     assert treegauge.diff(gold, gold).sentence == 0
-    with pytest.raises(treegauge.UsageError, match="there is no sentence 4: the treebank has 3"):
+    with pytest.raises(treegauge.UsageError, match="there is no sentence 3, counted from 0: the treebank has 3"):
         TreeDiffs(gold, test).of([3])
 
 
