@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -103,6 +106,15 @@ def test_a_perfect_chunker_has_no_entropy() -> None:
         counts = EntropyCounts(categories)
         counts.add(probability, truth(3, sentence.chunks, categories))
         assert (counts.bits_per_candidate, counts.impossible, counts.expected_precision, counts.expected_recall) == (0, 0, 1, 1)
+
+
+@pytest.mark.parametrize("rounding", [-(2.0**-53), 0.0, 2.0**-52])
+def test_an_event_is_impossible_whatever_the_rounding_of_a_sum(rounding: float) -> None:
+    """A sum that is 1 may be a bit above or below it, as the processor adds; the smallest P of a true chunk is possible."""
+    counts = EntropyCounts(("NP",))
+    counts.add(np.array([[1.0 + rounding], [1e-200]]), np.array([[False], [True]]))
+    assert (counts.impossible, counts.bits_per_candidate) == (1, math.inf)
+    assert counts.bits == pytest.approx(-math.log2(1e-200))
 
 
 def test_marginals_of_all_candidates_that_start_at_a_word_sum_to_the_marks_that_begin_there() -> None:

@@ -64,7 +64,8 @@ class EntropyCounts:
         """Add one sentence, given P(T | c) of every candidate, whether it is a true chunk, and its coverage by the grammar."""
         covered = np.zeros_like(probability) if covered is None else covered
         event = np.where(is_true, probability, 1.0 - probability)
-        possible = event > 0
+        # 1 - P of a sum is 0 only up to rounding, which differs between processors.
+        possible = event > np.where(is_true, 0.0, 1e-12)
         clipped = clipped_bits(probability, is_true, eps)
         self.sentences += 1
         self.impossible += int((~possible).sum())
