@@ -352,6 +352,32 @@ def test_a_run_over_an_earlier_file_can_be_resumed(tmp_path: Path) -> None:
     assert (out.read_text(), unfinished.exists()) == ("(NEW (A a))\n(NEW (B b))\n", False)
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_a_compressed_file_that_is_resumed_is_closed_while_it_is_replaced(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows refuses to rename an open file. What is appended then is a compressed part of its own, which later runs read, too."""
+    out, replace, seen = tmp_path / f"out.mrg{suffix}", os.replace, list[str]()
+
+    def replace_closed(old: str, new: str) -> None:
+        if os.path.isdir("/proc/self/fd"):
+            held = [os.path.join("/proc/self/fd", number) for number in os.listdir("/proc/self/fd")]
+            assert not any(os.path.exists(name) and os.path.samefile(name, file) for name in held for file in (old, new))
+        seen.append(new)
+        replace(old, new)
+
+    with RecordFile(str(out), "bracketed", False, resume=False).open() as write:
+        write("(S (A a0))\n")
+    monkeypatch.setattr(os, "replace", replace_closed)
+    for number in range(1, 4):
+        again = RecordFile(str(out), "bracketed", False, resume=True)
+        assert again.done == number
+        with again.open() as write:
+            write(f"(S (A a{number}))\n")
+    assert [str(tree) for tree in read(str(out))] == [f"(S (A a{number}))" for number in range(4)]
+    assert seen == [str(out)] * 3
+
+
 def test_what_an_older_run_has_left_is_not_continued(tmp_path: Path) -> None:
     out, unfinished = tmp_path / "out.mrg", tmp_path / "out.mrg.unfinished"
     unfinished.write_text("(STALE (A a))\n")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -24,6 +27,8 @@ from treegauge.chunks.entropy import (
     from_iob_marginals,
     read_candidates,
 )
+from treegauge.chunks.models import ByContext, ByLength, ByTags, ChunkRules, RuleTrie
+from treegauge.chunks.tagger import SENTENCE_END
 from treegauge.data import own_treebank
 from treegauge.errors import FormatError, MismatchError
 from treegauge.trees import Tree
@@ -103,6 +108,38 @@ def test_a_perfect_chunker_has_no_entropy() -> None:
         counts = EntropyCounts(categories)
         counts.add(probability, truth(3, sentence.chunks, categories))
         assert (counts.bits_per_candidate, counts.impossible, counts.expected_precision, counts.expected_recall) == (0, 0, 1, 1)
+
+
+@pytest.mark.parametrize("rounding", [-(2.0**-53), 0.0, 2.0**-52])
+def test_an_event_is_impossible_whatever_the_rounding_of_a_sum(rounding: float) -> None:
+    """A sum that is 1 may be a bit above or below it, as the processor adds; the smallest P of a true chunk is possible."""
+    counts = EntropyCounts(("NP",))
+    counts.add(np.array([[1.0 + rounding], [1e-200]]), np.array([[False], [True]]))
+    assert (counts.impossible, counts.bits_per_candidate) == (1, math.inf)
+    assert counts.bits == pytest.approx(-math.log2(1e-200))
+
+
+class TenTags:
+    """One word, which has any of ten tags with probability .1: taken off one by one, they leave 1.4e-16 of 1."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def first(self, word: int) -> list[tuple[str, float, tuple[str, ...]]]:
+        return [(f"T{n}", 0.1, ()) for n in range(10)]
+
+    def following(self, word: int, state: tuple[str, ...]) -> list[tuple[str, float, tuple[str, ...]]]:
+        return [(SENTENCE_END, 1.0, ())]
+
+
+def test_what_rounding_leaves_of_the_tags_is_no_probability() -> None:
+    """Every tag has a rule, so model XK, which would find a chunk here, has no say in models G and C."""
+    trie = RuleTrie()
+    nodes = [0, *(trie.add([f"T{n}"]) for n in range(10))]
+    grammar = ChunkRules(trie, np.ones((len(nodes), 1), dtype=bool), np.zeros((len(nodes), 1)))
+    by_length = ByLength(np.full((3, 1), 0.5))
+    for model in (ByTags(grammar, by_length), ByContext(grammar, {}, by_length)):
+        assert model.probabilities(TenTags()).tolist() == [[0.0]]
 
 
 def test_marginals_of_all_candidates_that_start_at_a_word_sum_to_the_marks_that_begin_there() -> None:

@@ -162,8 +162,12 @@ def test_trees_too_deep_for_leaf_ancestor_are_refused_at_once(monkeypatch: pytes
     left = "".join(f"(B{i % 5} " for i in range(n)) + "(N w0)" + "".join(f" (N w{i}))" for i in range(1, n)) + " (N z))"
     assert treegauge.score(right, left, "leaf-ancestor").rates["leaf_ancestor"] < 0.1
     monkeypatch.setattr(leaf_ancestor, "MOST_CELLS", 1_000_000)
-    with pytest.raises(InputError, match="<strings>:2: these trees are too deep for leaf-ancestor: more than 1,000,000 pairs"):
+    refused = "<strings>:2: these trees are too deep for leaf-ancestor: more than 1,000,000 pairs"
+    with pytest.raises(InputError, match=refused):
         treegauge.score(["(S (N a))", right], ["(S (N a))", left], "leaf-ancestor")
+    monkeypatch.setattr(leaf_ancestor, "_costs", None)  # of these trees none is compared: the longest lineages alone are too many
+    with pytest.raises(InputError, match=refused):
+        treegauge.score(["(S (N a))", right], ["(S (N a))", right.replace("(A", "(B")], "leaf-ancestor")
 
 
 def test_deep_trees_are_compared_without_recursion() -> None:

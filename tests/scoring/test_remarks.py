@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -16,6 +17,7 @@ import treegauge
 from treegauge import CompareOptions, MismatchError, Tree, TreegaugeWarning, UsageError
 from treegauge.data import write_examples
 from treegauge.io import read, write
+from treegauge.normalise import pipeline
 
 Trees = list[Tree]
 QUICK = CompareOptions(metrics=("parseval",), rounds=5)
@@ -139,6 +141,15 @@ def test_gold_trees_as_a_system_are_remarked_on(gold: Trees, parses: Trees, fold
     done = run(folder, "compare", "gold.mrg", "A.mrg", "gold.mrg", "-m", "parseval", "--rounds", "5")
     assert "warning: gold: its trees are the gold trees" in done.stdout
     assert done.returncode == 0
+
+
+def test_the_step_that_is_advised_takes_the_root_off(gold: Trees, parses: Trees) -> None:
+    """The step ``root`` alone takes off the usual roots, so the remark names the label, too."""
+    rooted = [Tree("R00T", [tree]) for tree in parses]
+    with pytest.warns(TreegaugeWarning, match="by the normalisation step root:R00T, or") as found:
+        treegauge.score(gold, rooted)
+    (step,) = re.findall(r"step (\S+),", str(found[0].message))
+    assert [pipeline(step)(tree) for tree in rooted] == [pipeline("root")(tree) for tree in parses]
 
 
 def test_exchanged_files(gold: Trees, parses: Trees) -> None:

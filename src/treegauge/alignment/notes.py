@@ -44,7 +44,7 @@ class Note(NamedTuple):
       ``evalb`` (a message of EVALB), ``punctuation`` (of another treebank), ``misfit``, or one of :data:`REMARKS`.
     * ``cause``: why words or labels differ, which is a key of :data:`CAUSES`, ``tags`` if a tag hides a word, ``traces`` if traces
       count as words, ``features`` if labels have more than a category, or empty; for a broken tree, ``unrepaired`` if no repair was
-      tried; of remarks also ``order`` and ``few``.
+      tried; of remarks also ``order`` and ``few``, and of ``root`` its label.
     """
 
     sentence: int
@@ -401,7 +401,7 @@ def _on_roots(gold: LabelUse, test: LabelUse, preset: Preset) -> list[Note]:
     if ours[label] > _MANY * ours.total() or gold.phrases[label] > _MANY * ours.total():
         return []
     of_all = f"{count:,} of {number_of(theirs.total(), 'parse')}"
-    return [Note(-1, "root", "", f"{of_all} have the root {label or '()'}, which gold does not have and which counts")]
+    return [Note(-1, "root", "", f"{of_all} have the root {label or '()'}, which gold does not have and which counts", "", label)]
 
 
 def _on_traces(notes: Sequence[Note], gold: LabelUse, test: LabelUse) -> list[Note]:
@@ -421,6 +421,8 @@ def with_advice(remark: Note) -> str:
     advice = _ADVICE.get((remark.kind, remark.cause), _ADVICE.get((remark.kind, ""), ""))
     if remark.kind == "all-words" and remark.cause in CAUSES:
         advice = f'give match_words="{CAUSES[remark.cause][0]}"'
+    if remark.kind == "root" and remark.cause:
+        advice = advice.replace("step root", f"step root:{remark.cause}")
     return f"{remark.text}; {advice}" if advice else remark.text
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.chunks.corpus import NULL, ChunkedSentence, categories_of, chunks_of_iob, n_spans, span_row, truth
-from treegauge.chunks.models import Models, SequenceModel, SequenceScores, Tagged
+from treegauge.chunks.models import ROUNDING, Models, SequenceModel, SequenceScores, Tagged
 from treegauge.errors import FormatError, MismatchError
 from treegauge.metrics.metric import ratio
 from treegauge.tables import HasTable, Table
@@ -64,7 +64,7 @@ class EntropyCounts:
         """Add one sentence, given P(T | c) of every candidate, whether it is a true chunk, and its coverage by the grammar."""
         covered = np.zeros_like(probability) if covered is None else covered
         event = np.where(is_true, probability, 1.0 - probability)
-        possible = event > 0
+        possible = event > np.where(is_true, 0.0, ROUNDING)
         clipped = clipped_bits(probability, is_true, eps)
         self.sentences += 1
         self.impossible += int((~possible).sum())

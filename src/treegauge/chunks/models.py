@@ -37,6 +37,10 @@ class CandidateModel(Protocol):
         ...
 
 
+ROUNDING = 1e-14
+"""What is left of 1 when probabilities that sum to 1 are taken off, in the order of any processor, is less than this."""
+
+
 @dataclass(frozen=True)
 class Constant:
     """Models 0 and 1: every candidate has the same probability."""
@@ -136,7 +140,7 @@ class ByTags:
         for row, node, share, _ in self.grammar.trie.matches(tags):
             result[row] += share * known[node]
             unmatched[row] -= share * has_estimate[node]
-        return result + np.maximum(unmatched, 0.0) * self.otherwise.probabilities(tags)
+        return result + np.where(unmatched > ROUNDING, unmatched, 0.0) * self.otherwise.probabilities(tags)
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,7 @@ class ByContext:
                 has_estimate = ~np.isnan(estimate)
                 result[row] += share * next_share * np.where(has_estimate, estimate, 0.0)
                 unmatched[row] -= share * next_share * has_estimate
-        return result + np.maximum(unmatched, 0.0) * self.otherwise.probabilities(tags)
+        return result + np.where(unmatched > ROUNDING, unmatched, 0.0) * self.otherwise.probabilities(tags)
 
 
 @dataclass(frozen=True)

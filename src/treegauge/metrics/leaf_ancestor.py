@@ -127,13 +127,11 @@ def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int
     if a.shape[1] <= _LONG or not len(a):
         return _costs(a, b, a_length, b_length, letter, alike)
     # Deep lineages share most of their symbols at both ends, which cost nothing.
-    costs = np.zeros(len(a), dtype=np.int64)
-    for row in range(len(a)):
-        x, y = _trim(a[row, : a_length[row]], b[row, : b_length[row]])
-        if ask is not None:
+    trimmed = [_trim(a[row, : a_length[row]], b[row, : b_length[row]]) for row in range(len(a))]
+    if ask is not None:
+        for row, (x, y) in enumerate(trimmed):
             ask(row, len(x) * len(y))
-        costs[row] = _costs(x[np.newaxis], y[np.newaxis], np.array([len(x)]), np.array([len(y)]), letter, alike)[0]
-    return costs
+    return np.concatenate([_costs(x[None], y[None], np.array([len(x)]), np.array([len(y)]), letter, alike) for x, y in trimmed])
 
 
 def _trim(x: Int32, y: Int32) -> tuple[Int32, Int32]:
@@ -266,7 +264,7 @@ class LeafAncestor(Metric):
                     advice="Leave this sentence out, or choose other metrics.",
                 )
 
-        for group in groups_by_length(m, n):
+        for group in reversed(groups_by_length(m, n)):  # the longest first, so that trees too deep are refused at once
             chosen, m_group, n_group = tokens[group], m[group], n[group]
             costs = edit_costs(
                 symbol_rows(pair.gold, gold, chosen, classes, int(m_group.max())),

@@ -11,10 +11,10 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import SentenceBlock
@@ -246,8 +246,8 @@ class RecordFile:
         return self._recompress() if self._suffix in COMPRESSED else self._truncate()
 
     @contextmanager
-    def _compress_to(self, path: str) -> Generator[BinaryIO]:
-        with open(path, "wb") as raw, compressed_file(raw, self._suffix, "wb") as stream:
+    def _compress_to(self, path: str, mode: str = "wb") -> Generator[BinaryIO]:
+        with open(path, mode) as raw, compressed_file(cast(BinaryIO, raw), self._suffix, "wb") as stream:
             yield stream
 
     @contextmanager
@@ -258,14 +258,11 @@ class RecordFile:
             raw.seek(size)
             yield raw
 
-    @contextmanager
-    def _recompress(self) -> Generator[BinaryIO]:
-        """Copy the complete records that can be decompressed to a new file, replace the old one by it, and go on writing there."""
-        with ExitStack() as opened:
-            with partial_path(self._place) as unfinished:
-                stream = opened.enter_context(self._compress_to(unfinished))
-                stream.writelines(self._records())
-            yield stream
+    def _recompress(self) -> AbstractContextManager[BinaryIO]:
+        """Replace the file by one of the complete records that can be decompressed, closed before as Windows wants; then append."""
+        with partial_path(self._place) as unfinished, self._compress_to(unfinished) as stream:
+            stream.writelines(self._records())
+        return self._compress_to(self._place, "ab")
 
     def _records(self) -> Iterator[bytes]:
         """The complete records of the file."""
@@ -297,6 +294,9 @@ def _complete_records(lines: Iterable[bytes], by_blank_lines: bool) -> Iterator[
 
 
 class _Decompressor(Protocol):
+    eof: bool
+    unused_data: bytes
+
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
@@ -313,9 +313,10 @@ def _decompress(path: str, suffix: str) -> Iterator[bytes]:
     with open(path, "rb") as raw:
         try:
             while chunk := raw.read(_CHUNK_BYTES):
-                yield decompressor.decompress(chunk)
-        except EOFError:
-            return
+                while chunk:
+                    yield decompressor.decompress(chunk)
+                    chunk = decompressor.unused_data  # of the records after those that were there when the run was resumed
+                    decompressor = _DECOMPRESSORS[suffix]() if decompressor.eof else decompressor
         except (zlib.error, lzma.LZMAError, OSError) as error:
             raise UsageError(f"{path}: cannot be resumed: {error}; start again without resume=True") from None
 
