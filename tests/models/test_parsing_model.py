@@ -128,6 +128,11 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda _: treegauge.Parser(PCFG.parse('S -> "a" [1]')).parse("a"), "a Sentence, not str"),  # type: ignore[arg-type]
     (lambda _: treegauge.train(TREES, grammas=1), "'grammas'; did you mean 'grammars'"),
     (lambda _: treegauge.train(TREES, embeddings="x.vec"), "neural=True"),
+    (lambda _: treegauge.train(TREES, neural="no"), "neural must be True or False, not 'no'"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, tune=None), "tune must be True or False, not None"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, neural=True, jobs="auto"), "jobs must be a whole number, not 'auto'"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, hold_out=float("nan")), "at least 0 and below 1, not nan"),
+    (lambda _: treegauge.train(TREES, resume=True), "checkpoint=None: no checkpoint there"),
 ]
 
 

@@ -117,7 +117,7 @@ def train_network(
     plan = {**asdict(settings), "convolutions": list(settings.convolutions), "tune": tune, "device": device, "trees": digest}
     given = {"embeddings": [*vectors.words, vectors.values] if vectors else [], "encoder": encoder[1].values() if encoder else []}
     checkpoints = CheckpointFolder(checkpoint, {**plan, **{name: _digest(each) for name, each in given.items()}}, resume=resume)
-    torch, workers = torch_module(), jobs if device == "cpu" else 2
+    torch, workers = torch_module(), max(1, jobs) if device == "cpu" else 2
     # An encoder's dropout uses torch's own generators, which are as before at the end.
     own_randomness = torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else [])
     with _one_thread(), fast_products(), own_randomness, ThreadPoolExecutor(workers) as pool:
