@@ -136,6 +136,14 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
 ]
 
 
+def test_a_model_of_another_kind_need_not_be_made_again(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    from treegauge.grammar import load_model
+
+    models["trained.model"].save(tmp_path / "m.model")
+    with pytest.raises(treegauge.errors.ModelError, match=r"of another kind: .* open models of every kind"):
+        load_model(tmp_path / "m.model")
+
+
 @pytest.mark.parametrize(("use", "message"), WRONG)
 def test_wrong_types_raise_with_a_hint(models: dict[str, ParsingModel], use: Callable[[ParsingModel], Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
