@@ -128,7 +128,20 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda _: treegauge.Parser(PCFG.parse('S -> "a" [1]')).parse("a"), "a Sentence, not str"),  # type: ignore[arg-type]
     (lambda _: treegauge.train(TREES, grammas=1), "'grammas'; did you mean 'grammars'"),
     (lambda _: treegauge.train(TREES, embeddings="x.vec"), "neural=True"),
+    (lambda _: treegauge.train(TREES, neural="no"), "neural must be True or False, not 'no'"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, tune=None), "tune must be True or False, not None"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, neural=True, jobs="auto"), "jobs must be a whole number, not 'auto'"),  # type: ignore[arg-type]
+    (lambda _: treegauge.train(TREES, hold_out=float("nan")), "at least 0 and below 1, not nan"),
+    (lambda _: treegauge.train(TREES, resume=True), "checkpoint=None: no checkpoint there"),
 ]
+
+
+def test_a_model_of_another_kind_need_not_be_made_again(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    from treegauge.grammar import load_model
+
+    models["trained.model"].save(tmp_path / "m.model")
+    with pytest.raises(treegauge.errors.ModelError, match=r"of another kind: .* open models of every kind"):
+        load_model(tmp_path / "m.model")
 
 
 @pytest.mark.parametrize(("use", "message"), WRONG)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treegauge.errors import ModelError, TreegaugeError, UsageError
+from treegauge.errors import ModelError, TreegaugeError, TreegaugeWarning, UsageError
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.trees import Tree
 
@@ -250,6 +250,12 @@ def test_a_loss_that_is_no_number_ends_training_and_keeps_the_checkpoint(tmp_pat
         with pytest.raises(UsageError, match="training diverged"):
             train_network(TREES * 6, TINY, device="cpu", checkpoint=tmp_path / f"{every}", every=every)
     assert list((tmp_path / "0.0").iterdir())
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-4])
+def test_nothing_is_said_of_the_trees_of_a_network_that_has_learned_little(rate: float, recwarn: pytest.WarningsRecorder) -> None:
+    train_network(TREES * 40, replace(TINY, epochs=1, rate=rate), device="cpu")
+    assert not [each for each in recwarn if issubclass(each.category, TreegaugeWarning)]
 
 
 def test_of_epochs_that_the_slice_cannot_tell_apart_the_latest_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,12 +79,12 @@ def read_archive(
         raise ModelError(
             f"a model of schema {found[0]!r} version {found[1]!r}; this treegauge reads {schema!r} version {version}",
             path=str(path),
-            advice="Make the model again with this version, or read it with the version that wrote it.",
+            advice="Make the model again with this version, or read it with the version that wrote it."
+            if found[0] == schema
+            else "This is a model of another kind: treegauge.load and treegauge parse open models of every kind.",
         )
     if content[-_SEAL:] != _seal(content[:-_SEAL]):
-        raise ModelError(
-            "its sha256 differs from the one stored in it", path=str(path), advice="The file is damaged; write it again."
-        )
+        raise ModelError("its sha256 differs from the one stored in it", path=str(path), advice="It is damaged: write it again.")
     return document, arrays
 
 

@@ -33,7 +33,7 @@ class CheckpointFolder:
     def __init__(self, folder: str | Path | None, plan: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = None if folder is None else Path(folder)
         if resume and (self.folder is None or not (self.folder / _PLAN).is_file()):
-            raise UsageError(f"{self.folder}: no checkpoint there to resume from; start without resume=True")
+            raise UsageError(f"{self.folder or 'checkpoint=None'}: no checkpoint there to resume from; start without resume=True")
         if self.folder is None:
             return
         if resume:

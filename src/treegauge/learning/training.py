@@ -14,9 +14,9 @@ from treegauge.models.parsing_model import ParsingModel
 
 
 def train(
-    trees: object, *, neural: bool = False, quick: bool = False, embeddings: str | None = None, encoder: str | None = None,
-    hold_out: float = 0.0, tune: bool = True, seed: int = 1, jobs: int = 1, device: str = "auto",
-    checkpoint: str | os.PathLike[str] | None = None, resume: bool = False, **settings: Any,
+    trees: object, *, neural: bool = False, quick: bool = False, embeddings: str | os.PathLike[str] | None = None,
+    encoder: str | os.PathLike[str] | None = None, hold_out: float = 0.0, tune: bool = True, seed: int = 1, jobs: int = 1,
+    device: str = "auto", checkpoint: str | os.PathLike[str] | None = None, resume: bool = False, **settings: Any,
 ) -> ParsingModel:  # fmt: skip
     """A model trained on trees, in any form that :func:`treegauge.as_treebank` accepts; options as of ``treegauge train``.
 
@@ -24,9 +24,9 @@ def train(
     the training: ``grammars`` and ``rounds``, or of a network ``epochs``, ``hidden``, ``layers`` and the others.
     """
     reading = {each.name: settings.pop(each.name) for each in fields(ReadOptions) if each.name in settings}
-    bank = list(as_treebank(trees, **reading))
-    if hold_out:
-        bank = hold_out_by_words(bank, hold_out)[0]
+    for name in train.__kwdefaults__ or {}:
+        check_kind(name, locals()[name], train.__annotations__[name])
+    bank = hold_out_by_words(list(as_treebank(trees, **reading)), hold_out)[0]
     run: dict[str, Any] = {"checkpoint": None if checkpoint is None else os.fspath(checkpoint), "resume": resume}
     if not neural and encoder is None:
         if embeddings is not None:
@@ -35,8 +35,7 @@ def train(
         from treegauge.parsing.latent.latent_parser import LatentParser
 
         changes = {"seed": seed, "jobs": jobs} | ({} if tune else {"tuning_grammars": 0}) | settings
-        chosen = _changed(QUICK_GRAMMARS if quick else TrainingSettings(), changes)
-        model = train_latent(bank, chosen, **run)
+        model = train_latent(bank, _changed(QUICK_GRAMMARS if quick else TrainingSettings(), changes), **run)
         return ParsingModel(LatentParser(model), notes=model.notes)
     from treegauge.neural.network_model import QUICK, WITH_ENCODER, NetworkSettings
     from treegauge.neural.network_parser import NetworkParser
@@ -50,7 +49,7 @@ def train(
     if embeddings is not None:
         run["vectors"] = read_vectors(embeddings, {form for tree in bank for word in tree.words for form in word_forms(word)})
     if encoder is not None:
-        run["encoder"] = read_encoder(encoder)
+        run["encoder"] = read_encoder(os.fspath(encoder))
     network = train_network(bank, _changed(usual, changes), device=device, jobs=jobs, tune=tune, **run)
     return ParsingModel(NetworkParser(network, device=device), notes=network.notes)
 

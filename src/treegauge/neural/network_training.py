@@ -117,10 +117,12 @@ def train_network(
     plan = {**asdict(settings), "convolutions": list(settings.convolutions), "tune": tune, "device": device, "trees": digest}
     given = {"embeddings": [*vectors.words, vectors.values] if vectors else [], "encoder": encoder[1].values() if encoder else []}
     checkpoints = CheckpointFolder(checkpoint, {**plan, **{name: _digest(each) for name, each in given.items()}}, resume=resume)
-    torch, workers = torch_module(), jobs if device == "cpu" else 2
+    torch, workers = torch_module(), max(1, jobs) if device == "cpu" else 2
     # An encoder's dropout uses torch's own generators, which are as before at the end.
     own_randomness = torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else [])
-    with _one_thread(), fast_products(), own_randomness, ThreadPoolExecutor(workers) as pool:
+    # Trees of the first epochs look wrong in many ways, which need not be said.
+    unsaid = warnings.catch_warnings(action="ignore", category=TreegaugeWarning)
+    with _one_thread(), fast_products(), own_randomness, unsaid, ThreadPoolExecutor(workers) as pool:
         run = _Training(rest, _slice(held), settings, device, pool, vectors, encoder)
         checkpoints.read_state("network", run.restore, most_parts=1 << 14)
         run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
@@ -303,10 +305,7 @@ class _Training:
     def _f1(self, views: Sequence[NetworkView], lam: float) -> float:
         """F1 on the slice; 0 if its trees have no brackets."""
         trees = [labelled_precision_recall(view, lam=lam).tree for view in views]
-        with warnings.catch_warnings():
-            # Trees of the first epochs look wrong in many ways, which need not be said.
-            warnings.simplefilter("ignore", TreegaugeWarning)
-            found = evaluator("parseval").compute(predictions=trees, references=list(self.gold))["f1"]
+        found = evaluator("parseval").compute(predictions=trees, references=list(self.gold))["f1"]
         return 0.0 if math.isnan(found) else float(found)
 
     def result(self) -> NetworkModel:

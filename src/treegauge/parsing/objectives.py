@@ -77,7 +77,8 @@ def check_objective(
         raise UsageError(f"objective {objective} needs a metric after a colon: mbr:parseval, mbr:parseval.recall ...")
     _check_options(name, found.decode, given)
     if found.needs and found.needs not in gives:
-        raise UsageError(f"objective {name} {NEEDS[found.needs]}")
+        usable = [each for each, other in OBJECTIVES.items() if not other.needs or other.needs in gives]
+        raise UsageError(f"objective {name} {NEEDS[found.needs]}; usable here: {', '.join(usable)}")
     return found, given
 
 
