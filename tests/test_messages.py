@@ -96,7 +96,7 @@ SAID = {
     "parse own gold.mrg": "give --input trees",
     "posteriors own gold.mrg": "give --input trees",
     "parse own other.mrg --input tagged": "Give --input tokens.",
-    "parse rules.txt gold.mrg --input trees": "scale them by --renormalise",
+    "parse rules.txt gold.mrg --input trees": "scale them with --renormalise",
     "learn gold.mrg -o g.model --resume": "start without --resume",
     "check gold.mrg lower.mrg --results --store none.sqlite": "judgements are kept: --store FILE|URL",
     "check gold.mrg lower.mrg --host 0.0.0.0": "give --allow-remote to permit this",

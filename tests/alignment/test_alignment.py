@@ -174,7 +174,7 @@ def test_changed_words_can_be_an_error() -> None:
     test = trees(GOLD)
     test[1] = test[1].replace("stay", "go")
     test[3] = "()"
-    with pytest.raises(treegauge.MismatchError, match=r"(?s)do not fit in 2 sentences.*word 4 is 'stay'.*no parse"):
+    with pytest.raises(treegauge.MismatchError, match=r"(?s)do not match in 2 sentences.*word 4 is 'stay'.*no parse"):
         score(test, on_mismatch="error")
 
 

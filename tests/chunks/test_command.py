@@ -91,7 +91,7 @@ def test_probabilities_that_are_not_text_are_an_error_at_their_line(tmp_path: Pa
     ("arguments", "code", "message"),
     [
         (("score", "gold.txt", "short.txt"), 4, "2 sentences"),
-        (("score", "gold.txt", "other.txt"), 4, "other words"),
+        (("score", "gold.txt", "other.txt"), 4, "different words"),
         (("score", "gold.txt", "missing.txt"), 3, "no such file"),
         (("score", "gold.txt", "broken.txt"), 3, "broken.txt:1"),
         (("entropy", "gold.txt", "gold.txt"), 3, "is not a model file"),

@@ -66,7 +66,7 @@ def test_png(folder: Path) -> None:
     ("words", "code", "message"),
     [
         (("two.mrg", "-s", "3"), 2, "there is no sentence 3: the treebank has 2"),
-        (("two.mrg", "-s", "2-1"), 2, "'2-1' is neither a number from 1 on nor a range such as 1-5"),
+        (("two.mrg", "-s", "2-1"), 2, "'2-1' is neither a positive number nor a range such as 1-5"),
         (("two.mrg", "-s", "1-x"), 2, "'1-x' is neither"),
         (("two.mrg", "-s", "1-999999999999"), 2, "there is no sentence 999999999999: the treebank has 2"),
         (("none.mrg",), 3, "none.mrg: no such file"),
@@ -78,7 +78,7 @@ def test_png(folder: Path) -> None:
         (("two.mrg", "-o", "tree.tex"), 2, "no format for the suffix .tex; there are: text, svg, png, pdf"),
         (("[S [NP cats]]",), 2, "the brackets of a tree are round: (S (NP cats))"),
         (("two.mrg", "-o", "two.mrg"), 2, "two.mrg"),
-        (("many.mrg", "-o", "tree.svg"), 2, "201 trees in one picture: choose up to 200 by --sentence N"),
+        (("many.mrg", "-o", "tree.svg"), 2, "201 trees in one picture: choose up to 200 with --sentence N"),
     ],
 )
 def test_errors(folder: Path, words: tuple[str, ...], code: int, message: str) -> None:

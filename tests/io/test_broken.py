@@ -309,7 +309,7 @@ def test_a_document_that_holds_a_list_is_told_to_have_a_line_for_each_item(on_er
     results = [{"id": 1, "out": {"tree": "I cannot."}}, {"id": 2, "out": {"tree": "(S (N a))"}}]
     with pytest.raises(FormatError) as refusal:
         read(json.dumps({"results": results}), on_error, name="x.json", field="tree")
-    advice = "If the list 'results' holds the sentences, write its items one on a line; otherwise give "
+    advice = "If the list 'results' holds the sentences, write one item per line; otherwise give "
     assert refusal.value.advice == f'{advice}field="results.1.out.tree".'
     with pytest.raises(FormatError) as refusal:
         read(json.dumps({"results": results[1:]}), on_error, name="x.json", field="tree")

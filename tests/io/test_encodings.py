@@ -119,7 +119,7 @@ def test_a_pattern_that_fits_no_file_gets_a_note(
     for pattern, is_noted in (("old/*", False), ("a.*", False), ("odl/*", True), ("*.fid", True)):
         with pytest.raises(SystemExit) as left:
             main(["validate", "old", "--encoding", f"{pattern}=latin-1", "--encoding", "utf-8"])
-        shown = f"--encoding {pattern}=latin-1: no effect: no file has such a name" in capsys.readouterr().err
+        shown = f"--encoding {pattern}=latin-1: no effect: no file name matches" in capsys.readouterr().err
         assert (left.value.code, shown) == (0, is_noted)
 
 

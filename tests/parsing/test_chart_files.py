@@ -245,7 +245,7 @@ def test_consensus(tmp_path: Path) -> None:
     assert "word 2 of" in refused("consensus", a, other)
     assert "two files or more" in refused("consensus", a)
     assert "1 weights for 2 files" in refused("consensus", a, b, "--weight", "1")
-    assert "neither more nor less" in refused("consensus", a, b, "--metric", "hogenhout.generation_rate")
+    assert "neither higher nor lower" in refused("consensus", a, b, "--metric", "hogenhout.generation_rate")
     assert "all weights are 0" in refused("consensus", a, b, "--weight", "0", "--weight", "0")
     crossing = run("consensus", b, a, c, "--metric", "parseval.average_crossing")
     assert crossing.stdout.splitlines()[0] == A.splitlines()[0]  # the fewest crossings, not the most

@@ -120,7 +120,7 @@ def test_a_run_that_starts_again_says_what_it_discards(killed: tuple[str, ...]) 
         ("catalan.pcfg", "what differs: the model"),
         ("--objective", "what differs: --objective"),
         ("--for", "what differs: --for"),
-        ("part.mrg", "record 2 is of another sentence"),
+        ("part.mrg", "record 2 is not of the sentence"),
         ("part.mrg.checkpoint", "not an unfinished run"),
         ("damage", "this file is damaged, or is not a checkpoint"),
     ],
@@ -155,7 +155,7 @@ def test_standard_input_with_other_words_is_not_resumed(catalan: str, tmp_path: 
     begin = [sys.executable, "-c", KILLED, *command]
     assert subprocess.run(begin, capture_output=True, text=True, input=text, check=False).returncode == 130
     other = run(*command, "--resume", text=text.replace("a a \n", "a b \n", 1))
-    assert (other.returncode, "record 2 is of another sentence" in other.stderr) == (2, True)
+    assert (other.returncode, "record 2 is not of the sentence" in other.stderr) == (2, True)
     same = run(*command, "--resume", text=text)
     assert "3 sentences after 5 done before" in same.stderr
 

@@ -284,7 +284,7 @@ BAD = [
     (("gold.mrg",), 2, "score needs gold and at least one file of parses: treegauge score GOLD TEST\n"),
     (("gold.mrg", "test.mrg", "--stream", "--per-sentence"), 2, "--stream keeps no sentences"),
     (("gold.mrg", "test.mrg", "-m", "goodman", "--format", "evalb"), 2, "EVALB's layout"),
-    (("gold.mrg", "test.mrg", "-m", "goodman", "--on-mismatch", "evalb"), 2, "parseval only, not with goodman"),
+    (("gold.mrg", "test.mrg", "-m", "goodman", "--on-mismatch", "evalb"), 2, "parseval only, not to goodman"),
 ]
 
 

@@ -146,7 +146,7 @@ def test_gold_trees_as_a_system_are_remarked_on(gold: Trees, parses: Trees, fold
 def test_the_step_that_is_advised_takes_the_root_off(gold: Trees, parses: Trees) -> None:
     """The step ``root`` alone takes off the usual roots, so the remark names the label, too."""
     rooted = [Tree("R00T", [tree]) for tree in parses]
-    with pytest.warns(TreegaugeWarning, match="by the normalisation step root:R00T, or") as found:
+    with pytest.warns(TreegaugeWarning, match="with the normalisation step root:R00T, or") as found:
         treegauge.score(gold, rooted)
     (step,) = re.findall(r"step (\S+),", str(found[0].message))
     assert [pipeline(step)(tree) for tree in rooted] == [pipeline("root")(tree) for tree in parses]

@@ -40,7 +40,7 @@ def test_tables_name_the_systems_and_the_seed(files: Path) -> None:
     assert "poor" in done.stdout
     assert "sys.poor" not in done.stdout
     assert "seed 7" in done.stdout
-    assert "take brackets for independent" in done.stdout
+    assert "assume that brackets are independent" in done.stdout
     for title in ("Differences", "By structure", "Table 1", "Table 2", "Table 4", "Tests on brackets"):
         assert title in done.stdout
     assert "By sentence length" not in done.stdout
@@ -108,7 +108,7 @@ def test_three_systems_have_a_matrix(files: Path) -> None:
         (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "0"), 2, "rounds"),
         (("gold.mrg", "x=sys.poor.mrg", "x=sys.good.mrg"), 2, "called 'x'"),
         (("gold.mrg", "bad.mrg", "sys.good.mrg", "--on-error", "stop"), 3, "bad.mrg:1"),
-        (("gold.mrg", "other.mrg", "sys.good.mrg", "--on-mismatch", "error"), 4, "do not fit"),
+        (("gold.mrg", "other.mrg", "sys.good.mrg", "--on-mismatch", "error"), 4, "do not match"),
     ],
 )
 def test_what_cannot_be_done_is_said(files: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
@@ -168,7 +168,7 @@ def test_the_table_in_the_paper(files: Path) -> None:
     for wrong in ("Berkeley", "Berkeley=x", "Berkeley=1,2,3,4", "Berkeley=82.5", "Berkeley=82.5,f1:80"):
         said = run(*systems, "--rates", "lr,f1", "--published", wrong, "--format", "latex", cwd=files).stderr
         assert "--published Berkeley=...: name the rates, as in Berkeley=f1:95.8" in said, wrong
-        assert "a value or nothing for each of recall,f1" in said
+        assert "one value or none for each of recall,f1" in said
     percent = run(*systems, "--rates", "f1", "--published", "Berkeley=f1:82.5%", "--format", "latex", cwd=files).stderr
     assert "--published Berkeley=...: values are percentages, as in Berkeley=f1:95.8, not '82.5%'" in percent
     fraction = run(*systems, "--rates", "f1", "--published", "Berkeley=0.825", "--format", "latex", cwd=files).stderr

@@ -81,6 +81,7 @@ def test_what_the_page_says_of_power_is_what_was_measured() -> None:
 
     claims, again = (farthest(one, "cells", "runs") for one in (first, second))
     plans, plans_again = (farthest(one, "plans") for one in (first, second))
-    assert f"at most {claims} points from the power of {first['experiments']:,} tests, those of plans at most {plans} if" in PAGE
+    assert f"at most {claims} points from the share of {first['experiments']:,} tests that found the difference" in PAGE
+    assert f"for plans, at most {plans} points if" in PAGE
     assert f"(with another seed, {again} and {plans_again})" in PAGE
     assert f"in at most {equivalent(first)} ({equivalent(second)}) of the tests" in PAGE

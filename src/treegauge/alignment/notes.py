@@ -430,7 +430,7 @@ _ADVICE = {
     ("all-words", "tags"): "",
     ("all-words", "order"): "",
     ("all-words", "few"): 'if these are brackets without labels, as (the (cat sat)), give format="brackets"',
-    ("all-words", "traces"): "take them out by the normalisation step traces, or choose a preset that leaves them out",
+    ("all-words", "traces"): "remove them with the normalisation step traces, or choose a preset that leaves them out",
     ("all-words", ""): 'are they parses of the same text? match_words="length" compares lengths only, on_mismatch="edit" scores '
     "the brackets over the words that both have",
     ("labels", "case"): "they differ in capital and small letters: write both alike",
@@ -438,7 +438,7 @@ _ADVICE = {
     ("labels", "features"): "they differ in what follows the category: cut it off (normalisation steps features, functions), or "
     "choose a preset that does",
     ("labels", ""): "do gold and parses use the same labels? The unlabelled rates are unaffected",
-    ("root", ""): "take it off by the normalisation step root, or choose a preset that deletes it",
+    ("root", ""): "remove it with the normalisation step root, or choose a preset that deletes it",
     ("exchanged", ""): "are gold and test exchanged?",
     ("misfit", "unrepaired"): 'on_error="repair" reads those that can be repaired',
     ("misfit", "order"): "the parses seem to be in another order: sort them as gold is sorted",

@@ -170,7 +170,7 @@ class Pair:
                 raise Discontinuous(
                     f"{purpose}, but {label} has a gap",
                     path=self.place(int(brackets.sentence[row]), side),
-                    advice="Make the trees continuous first, by the normalisation step continuous:raise (or continuous:split).",
+                    advice="Make the trees continuous first, with the normalisation step continuous:raise (or continuous:split).",
                 )
 
     def place(self, row: int, side: str = "gold") -> str:
@@ -305,7 +305,7 @@ def _gold_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> Int64:
 def _refusal(alignment: Alignment) -> str:
     more = len(alignment.notes) - 1
     first = alignment.notes[0]
-    return f"gold and test do not fit: {first.place}: {first.what}" + (f"\n  and {more} more such" if more else "")
+    return f"gold and test do not match: {first.place}: {first.what}" + (f"\n  and {more} more" if more else "")
 
 
 def over_shared_tokens(gold: Brackets, test: Brackets, gold_shared: Mask, test_shared: Mask) -> tuple[Brackets, Brackets]:

@@ -38,7 +38,7 @@ class CandidateModel(Protocol):
 
 
 ROUNDING = 1e-14
-"""What is left of 1 when probabilities that sum to 1 are taken off, in the order of any processor, is less than this."""
+"""Less than this is left of 1 when probabilities that sum to 1 are taken off, in the order of any processor."""
 
 
 @dataclass(frozen=True)

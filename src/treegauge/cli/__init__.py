@@ -48,7 +48,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "convert": "Convert treebanks between formats.",
         "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
         "draw": "Draw trees as text, SVG, PNG or PDF.",
-        "treebanks": "List the treebanks whose style of files is known, with an example each.",
+        "treebanks": "List the treebanks whose file style is known, with an example of each.",
     },
     "Parse": {
         "induce": "Count a grammar from a treebank.",
@@ -57,7 +57,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "parse": "Parse sentences, decoding for the metric you report.",
         "posteriors": "Show how probable each constituent of a sentence is.",
         "decode": "Decode a neural parser's span scores for the metric you report.",
-        "consensus": "Choose, of several parsers' trees, the one that agrees most with the others.",
+        "consensus": "Choose from several parsers' trees the one that agrees most with the others.",
         "learn": "Learn a grammar from bracketed sentences.",
         "chunks": "Train chunk models, measure them by entropy, score any chunker.",
         "reproduce": "Reproduce a paper's experiment and print its numbers beside ours.",
@@ -176,7 +176,7 @@ def _code(args: Sequence[str] | None) -> str | int | None:
         return 3
     except MemoryError:
         _print_error(
-            "out of memory: give it less at once (a smaller file, shorter sentences), or --stream where the command has it"
+            "out of memory: give it less at once (a smaller file, shorter sentences), or use --stream if the command has it"
         )
         return 5
     except Exception as error:

@@ -20,7 +20,7 @@ from treegauge.parsing.input import InputKind, read_sentences
 from treegauge.parsing.mixture import LAM
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.raw_text import unsplit_words
-from treegauge.tables import Table, number_of
+from treegauge.tables import Table
 
 
 def load_grammar(name: str) -> Parser:
@@ -51,7 +51,7 @@ def models_and_text(files: Sequence[str]) -> tuple[Sequence[str], str]:
     if len(files) > size + 1:
         other = next(name for name in files if not is_model(name))
         raise UsageError(
-            f"{number_of(len(files) - size, 'file')} after the models, where one text is read: {', '.join(files[size:])}\n"
+            f"only one text can follow the models, not {len(files) - size}: {', '.join(files[size:])}\n"
             f"  Models come first, and only those that treegauge has written can be mixed: is {other} one?\n"
             f"  Several texts are joined: cat {' '.join(files[size:])} | {command} {' '.join(files[:size])} -"
         )

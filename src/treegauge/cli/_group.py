@@ -119,8 +119,9 @@ def _is_read(parameter: click.Parameter) -> bool:
 def _paths(ctx: click.Context, parameter: click.Parameter) -> Iterator[str]:
     value: object = ctx.params.get(parameter.name or "")
     for path in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
-        if isinstance(path, str | os.PathLike):
-            yield os.fspath(cast("str | os.PathLike[str]", path))
+        name = os.fspath(cast("str | os.PathLike[str]", path)) if isinstance(path, str | os.PathLike) else "\0"
+        if "\0" not in name:  # what is no file's name is refused where it is opened
+            yield name
 
 
 def _names(given: str) -> tuple[str, ...]:

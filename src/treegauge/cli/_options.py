@@ -49,7 +49,7 @@ def reading_options(command: Function) -> Function:
     def with_options(*args: Any, format_in: str, encoding: tuple[str, ...], style: str, **others: Any) -> Any:
         for part in encoding:
             if "=" in part and all(ReadOptions(encoding=part).encoding_of(name) == AUTO for name in input_files()):
-                warnings.warn(FileNote(f"--encoding {part}", "no effect: no file has such a name"), stacklevel=2)
+                warnings.warn(FileNote(f"--encoding {part}", "no effect: no file name matches"), stacklevel=2)
         reading = {name: others.pop(name) for name in ("lines", "comment", "functions", "attach_punctuation", "secondary", "field")}
         reading |= {"encoding": ",".join(encoding) or AUTO, "features": bool(others.pop("features")), "treebank": style}
         return command(*args, options=ReadOptions(format_in, **reading), **others)
@@ -90,7 +90,7 @@ def broken_trees_options(*, drop: bool) -> Decorator:
             dropped = others.pop("drop", None)
             listed = not drop or not others.pop("quiet")
             if on_error == "stop" and (rejects is not None or dropped):
-                raise UsageError("--rejects and --drop are about broken trees that do not stop the command: add --on-error skip")
+                raise UsageError("--rejects and --drop apply only if broken trees do not stop the command: add --on-error skip")
             broken = BrokenTrees(drop=dropped is not False)
             result = command(*args, options=replace(options, on_error=on_error), broken=broken, **others)
             if rejects is not None:
@@ -155,8 +155,8 @@ def _or_empty(context: click.Context, parameter: click.Parameter, value: str | N
 
 treebank_option = click.option(
     "--treebank", "style", type=click.Choice(list(TREEBANKS)), callback=_or_empty, metavar="NAME",
-    help="Treebank in whose style files are read, and whose punctuation, traces and roots presets delete, such as ctb or "
-    "icepahc; see: treegauge treebanks.  [default: ptb]",
+    help="Treebank whose file style and conventions (tags of punctuation, traces, roots) apply, such as ctb or icepahc; see: "
+    "treegauge treebanks.  [default: ptb]",
 )  # fmt: skip
 """Adds ``--treebank``; the command gets ``style: str``, empty if it is not given."""
 
@@ -166,7 +166,7 @@ def cutoff_option(text: str) -> Decorator:
 
     def only(context: click.Context, parameter: click.Parameter, values: tuple[int, ...]) -> int | None:
         if len(values) > 1:
-            raise UsageError("--cutoff is given twice: run the command once for each length; --by-length has all lengths by tens")
+            raise UsageError("--cutoff is given twice: run the command once for each length; --by-length steps by ten")
         return values[0] if values else None
 
     return click.option("--cutoff", type=click.IntRange(0), multiple=True, callback=only, metavar="N", help=text)
@@ -237,7 +237,7 @@ def resampling_options(command: Function) -> Function:
                           help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
     seed = click.option("--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
     level = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-                         help="Level of the confidence intervals.")  # fmt: skip
+                         metavar="LEVEL", help="Level of the confidence intervals.")  # fmt: skip
     return rounds(seed(level(command)))
 
 
@@ -246,10 +246,10 @@ def paper_options(command: Function) -> Function:
     rows = click.option("--rows", type=click.Choice(["systems", "rates"]), default=None,
                         help="One row per system or per rate.  [default: systems in latex, markdown and html]")  # fmt: skip
     published = click.option("--published", multiple=True, metavar="NAME=RATE:VALUE,...",
-                             help="A row of published percentages, marked as not tested, as in 'Berkeley=f1:82.5', or with a value "
-                             "or nothing for each of --rates, 'Berkeley=,,82.5'; may be given several times.")  # fmt: skip
+                             help="A row of published percentages, marked as not tested, as in 'Berkeley=f1:82.5', or with one "
+                             "value or none for each of --rates, as in 'Berkeley=,,82.5'; may be given several times.")  # fmt: skip
     digits = click.option("--digits", type=click.IntRange(0, 12), default=None, metavar="N",
-                          help="Digits after the point.  [default: 2, of fractions 4]")  # fmt: skip
+                          help="Digits after the point.  [default: 2, for fractions 4]")  # fmt: skip
     percent = click.option(
         "--percent/--fraction", default=True, show_default=True, help="Rates as percentages or as fractions of 1."
     )
@@ -344,7 +344,7 @@ _READING = (
                  help="Input format; auto detects it from the file's suffix, then from its content."),
     click.option("--encoding", multiple=True, metavar="[PATTERN=]NAME",
                  help="Encoding of the input, for example latin-1, or of files whose name matches, 'old/*=latin-1'; can be "
-                 "repeated.  [default: UTF-8, or UTF-16 or Windows-1252 (Latin-1) if it looks so]"),
+                 "repeated.  [default: UTF-8; UTF-16 or Windows-1252 (Latin-1) if detected]"),
     click.option("--lines", is_flag=True, help="Bracketed text: each line is one sentence, so a blank line is an empty parse and "
                  "several trees on a line are one."),
     click.option("--comment", default="", metavar="PREFIX",
@@ -359,7 +359,7 @@ _READING = (
     click.option("--secondary", is_flag=True,
                  help="Export, TIGER-XML and Alpino XML: keep secondary edges, which are further parents, as in NP##sec=SB:1##."),
     click.option("--field", default="", metavar="NAME",
-                 help="JSON lines: the field with the tree, as in parse or choices.0.text; beside gold trees, of the test files."),
+                 help="JSON lines: the field with the tree, as in parse or choices.0.text; with a GOLD, that of TEST."),
 )  # fmt: skip
 
 

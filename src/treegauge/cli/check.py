@@ -304,7 +304,7 @@ def _import(store: Store, settings: dict[str, Any]) -> None:
     click.echo(f"{number_of(counts.stored, 'judgement')} stored, {counts.known} known already", err=True)
     if counts.held:
         held = number_of(counts.held, "judgement")
-        click.echo(f"{held} left out: the store has another one by the same annotator; --replace takes the file's", err=True)
+        click.echo(f"{held} left out: the store has another one by the same annotator; --replace prefers the file's", err=True)
     if counts.conflicts:
         conflicts = number_of(counts.conflicts, "judgement")
         raise CheckFailed(f"{conflicts} left out: the id belongs to another judgement in {store.name}")

@@ -88,7 +88,7 @@ def entropy(
     model: str, test: str, eps: float, expected: str, candidates: str | None, marginals: str | None, blame_file: Path | None,
     form: str, options: ReadOptions,
 ) -> None:  # fmt: skip
-    """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage.
+    """Measure the models in MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage.
 
     \b
     Examples:
@@ -201,7 +201,7 @@ def _paired_columns(gold: MarkFile, test: MarkFile) -> Iterator[tuple[Sequence[s
     pairs = _side_by_side(gold, test, lambda ours, theirs: f"{gold.name} has {ours} sentences and {test.name} has {theirs}")
     for number, (ours, theirs) in enumerate(pairs, 1):
         if ours.words != theirs.words and not other_words:
-            other_words = f"sentence {number} of {gold.name} and {test.name} has other words: {' '.join(ours.words)[:60]}"
+            other_words = f"sentence {number} has different words in {gold.name} and {test.name}: {' '.join(ours.words)[:60]}"
         if not other_words:
             yield ours.columns[0], theirs.columns[0]
     if other_words:

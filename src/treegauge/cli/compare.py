@@ -63,7 +63,7 @@ Examples:
 @click.argument("gold", required=False, type=INPUT)
 @click.argument("tests", nargs=-1, type=INPUT, metavar="A B...")
 @click.option("--scores", "scored", is_flag=True,
-              help="The arguments are not trees but files of scores that `treegauge score --save` wrote.")  # fmt: skip
+              help="The arguments are score files written by `treegauge score --save`, not trees.")  # fmt: skip
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
               help="A metric to compare by, or all; may be given several times.  [default: parseval]")  # fmt: skip
 @click.option("--rates", default="", metavar="NAME,...",
@@ -81,10 +81,10 @@ Examples:
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--power", is_flag=True,
-              help="How likely such a test set is to show the difference, the smallest difference it can show, and how many "
-              "sentences it would take.")  # fmt: skip
+              help="Statistical power: how likely a test set of this size is to show the difference, the smallest difference it "
+              "can show, and the number of sentences needed.")  # fmt: skip
 @click.option("--assume", type=float, metavar="POINTS",
-              help="--power: take this difference as the true one; then one system is enough.")  # fmt: skip
+              help="--power: assume that this is the true difference; one system is then enough.")  # fmt: skip
 @click.option("--equivalence", type=float, metavar="POINTS",
               help="Test whether the difference is within ± this margin (two one-sided tests).")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
@@ -94,7 +94,7 @@ Examples:
               help="Size and z of the real test with M1 easy and M2 hard brackets set aside; leave one empty (,4027) to solve for "
               "it.")  # fmt: skip
 @click.option("--store", type=INPUT, metavar="FILE|URL",
-              help="Judgements of a human check (treegauge check): with them all twelve measures.")  # fmt: skip
+              help="Judgements of a human check (treegauge check), which all twelve measures need.")  # fmt: skip
 @click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the differences with their intervals, or with --power its curves: SVG; with [plot] also PDF and PNG, "
               "by the suffix.")  # fmt: skip
@@ -103,7 +103,7 @@ Examples:
 @click.option("--intervals", is_flag=True, help="With one row per system: show the interval of each rate, too.")
 @click.option("--baselines", is_flag=True, help="With one row per system: trivial parsers, too (right branching ...), not tested.")
 @click.option("--signature", type=click.Choice(["short", "full"]), default="short", show_default=True,
-              help="The last line: full has the hashes of all trees, and every setting.")  # fmt: skip
+              help="Signature in the last line: full has the hashes of all trees, and every setting.")  # fmt: skip
 @output_option("Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @reading_both_options
@@ -113,9 +113,9 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     """Compare parsers: which is better, by how much, and whether that is due to chance.
 
     GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. NAME=FILE,FILE... or NAME=runs:GLOB
-    are several runs of one parser: interval and p then count the variation between runs as well as between sentences. With --scores
-    all of them are files of scores. All other p come from a paired randomisation test that swaps whole sentences; McNemar's test
-    and the real test of Hogenhout & Matsumoto (1996) are shown as well.
+    are several runs of one parser: intervals and p then include the variation between runs as well as between sentences. With
+    --scores, all of them are score files. All other p values come from a paired randomisation test that swaps whole sentences;
+    McNemar's test and the real test of Hogenhout & Matsumoto (1996) are shown as well.
     """
     from treegauge.reports.scores import misfits_in
     from treegauge.significance.score_table import CompareOptions
@@ -206,7 +206,7 @@ def _of_trees(
         raise UsageError(f"compare needs at least two systems: treegauge compare GOLD A B{scores}")
     single = {system: path for system, path in systems.items() if isinstance(path, str)}
     if store is not None and len(single) < len(systems):
-        raise UsageError("--store: people judge the trees of one run; give one file for each system")
+        raise UsageError("--store: judgements are of the trees of one run; give one file for each system")
     checked = None if store is None else checked_by_people(gold, single, options, how, store)
     with progress("Resampling", how.rounds, unit="rounds") as advance:
         scores = comparable_scores(gold, systems, how, reading=options, judgements=checked and checked.judgements, trees=False)

@@ -35,8 +35,8 @@ def command(
     files: tuple[str, ...], metric: str | None, preset: str | None, recombine: bool, lam: float | None, weights: tuple[float, ...],
     output: str, options: ReadOptions,
 ) -> None:  # fmt: skip
-    """Choose for each sentence, of the trees in several FILEs (parsers' outputs, or samples of one parser or language model), the
-    tree with the best mean score against all of them.
+    """For each sentence, choose from the trees in several FILEs (parsers' outputs, or samples of one parser or language model) the
+    one with the best mean score against all of them.
 
     With --recombine, the brackets of all trees vote, and the tree has the best total of votes, with lam as the price of a bracket.
 

@@ -36,11 +36,11 @@ SPAN_OBJECTIVES = [name for name, each in OBJECTIVES.items() if each.needs in ("
 @click.option("--lam", type=float, metavar="NUMBER",
               help="labelled-precision-recall: minimum posterior for keeping a node.  [default: best expected F1]")  # fmt: skip
 @click.option("--weights", type=INPUT, metavar="FILE",
-              help="general: weights of spans, a file of weights by label or by span.")  # fmt: skip
+              help="general: file of span weights, by label or by span.")  # fmt: skip
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
 @click.option("--null", multiple=True, metavar="LABEL", help="A label (or its number) that means no constituent; repeatable.")
 @click.option("--root/--no-root", default=True, show_default=True, help="Whether the whole sentence must be a constituent.")
-@click.option("--temperature", type=float, default=1.0, show_default=True, help="Number by which scores are divided.")
+@click.option("--temperature", type=float, default=1.0, show_default=True, help="Divide scores by this number.")
 @click.option("--kind", type=click.Choice(KINDS), default="potentials", show_default=True, help="What the scores are.")
 @click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees that vote.  [default: samples]")
 @click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: number of trees that vote.  [default: 100]")
@@ -57,8 +57,8 @@ def command(
     """Decode the span scores in CHARTS, an .npz file with the arrays scores, lengths and labels (and words, tags, null,
     convention: "fencepost" if scores are by fenceposts).
 
-    One tree per line, in the order of the charts. With null labels trees are n-ary, else binary. The posteriors of several files
-    of charts of the same sentences, and of models that parse their words, are averaged.
+    One tree per line, in the order of the charts. With null labels trees are n-ary, else binary. The posteriors of several chart
+    files for the same sentences, and of models that parse their words, are averaged.
 
     \b
     Examples:
@@ -122,7 +122,7 @@ def _mixed(files: Sequence[str], shares: str | None, null: list[str] | None, giv
         first, parts = next((each for each in found if each.has_words), found[0]), dict[int, Posteriors]()
         for i, chart in zip(rest, found, strict=True):
             if chart.n != first.n or (chart.has_words and chart.words != first.words):
-                raise MismatchError(f"chart {number} of {files[i]} has other words than another file has there")
+                raise MismatchError(f"chart {number} of {files[i]} has different words from the same chart in another file")
             parts[i] = collect(chart, cut=i in cut)
         if models is not None:
             if not first.has_words:

@@ -52,7 +52,7 @@ def command() -> None:
     """Take a tour: score a parser, find a broken tree, compare two parsers, draw a difference, and parse for another metric.
 
     Every command of the tour is shown with the lines of its output that matter. The tour writes no files: `treegauge examples`
-    writes those that it uses, so that you can type its commands.
+    writes the files it uses, so that you can type its commands yourself.
 
     \b
     Example:

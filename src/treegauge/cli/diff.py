@@ -38,7 +38,7 @@ def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, .
     found = [re.fullmatch(r"([1-9]\d{0,17})(?:-([1-9]\d{0,17}))?", text) for text in given]
     ranges = [range(int(each[1]), int(each[2] or each[1]) + 1) if each else range(0) for each in found]
     if bad := [text for text, numbers in zip(given, ranges, strict=True) if not numbers]:
-        raise click.BadParameter(f"{bad[0]!r} is neither a number from 1 on nor a range such as 1-5.", context, option)
+        raise click.BadParameter(f"{bad[0]!r} is neither a positive number nor a range such as 1-5.", context, option)
     return ranges
 
 
@@ -79,10 +79,10 @@ def _drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("tests", nargs=-1, required=True, type=INPUT, metavar="TEST [TEST]")
 @sentence_option
 @click.option("--worst", type=click.IntRange(1), default=1, show_default=True, metavar="N",
-              help="Without --sentence: draw the N sentences with the most wrong brackets; of two systems, those in which their "
+              help="Without --sentence: draw the N sentences with the most wrong brackets; with two systems, those in which their "
               "numbers of wrong brackets differ most.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
-@click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
+@click.option("--fold/--no-fold", default=True, show_default=True, help="Fold subtrees without errors.")
 @counting_options(preset_option(default="default"))
 @_drawing_options
 @reading_both_options
@@ -92,8 +92,8 @@ def command(
 ) -> None:  # fmt: skip
     """Draw a gold tree and a test tree with every bracket marked: matched, missed, spurious, crossing or wrongly labelled.
 
-    GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. With a second TEST,
-    sentences are drawn in which the two systems differ, with the brackets that are wrong in one alone or in both; NAME=FILE gives
+    GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. With a second TEST, the
+    sentences in which the two systems differ are drawn, with the brackets that are wrong in one alone or in both; NAME=FILE gives
     a system a name. PNG and PDF need the extra [plot].
 
     \b
@@ -175,7 +175,7 @@ def draw(
         raise InputError("no trees to draw", path=trees[0])
     chosen = [(bank.place(i), bank[i]) for i in _chosen(sentences, len(bank)) or range(len(bank))]
     if form != "text" and len(chosen) > _MOST_TREES:
-        raise UsageError(f"{len(chosen)} trees in one picture: choose up to {_MOST_TREES} by --sentence N")
+        raise UsageError(f"{len(chosen)} trees in one picture: choose up to {_MOST_TREES} with --sentence N")
     write_chunks([_trees_picture(chosen, form)] if form != "text" else _texts(chosen, width, charset), output)
 
 

@@ -43,7 +43,7 @@ def cite(names: tuple[str, ...]) -> None:
 @click.command(cls=Command)
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 def treebanks(names: tuple[str, ...]) -> None:
-    """List the treebanks that --treebank knows: what they are, how files are read, and a tree as it is written there.
+    """List the treebanks that --treebank knows: what they are, how their files are read, and an example tree.
 
     \b
     Example: treegauge treebanks icepahc

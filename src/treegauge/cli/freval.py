@@ -44,7 +44,7 @@ from treegauge.tables import Table, plain, render, whole_number
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
 @counting_options(preset_option("Which brackets and words count.  [default: freval]"), "align", "skip", "error", "edit")
 @click.option("--by-size", is_flag=True, help="Also show counts, recall, precision and F1 of every size.")
-@click.option("--baseline", metavar="SYSTEM", help="System with which the figure of differences compares.  [default: the first]")
+@click.option("--baseline", metavar="SYSTEM", help="Reference system of the figure of differences.  [default: the first]")
 @click.option("--figures", type=OutputFile(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Write the paper's figures (F1 by size, differences, sizes 6 to 13) and their data as CSV.")  # fmt: skip
 @click.option("--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True,

@@ -13,8 +13,8 @@ from treegauge.cli._group import Command, full_help, unknown_command
 @click.option("--all", "every", is_flag=True, help="Without COMMAND: list all commands.")
 @click.pass_context
 def command(ctx: click.Context, words: tuple[str, ...], every: bool) -> None:
-    """Explain COMMAND with all its options, also those on how files are read; without COMMAND, list the commands that most people
-    need.
+    """Explain COMMAND with all its options, including those on how files are read; without COMMAND, list the commands that most
+    people need.
 
     \b
     Examples:

@@ -53,7 +53,7 @@ from treegauge.tables import number_of, plain
               help="Write only rules at least this probable, and scale them to sum to 1.")  # fmt: skip
 @click.option("--tune", type=INPUT, metavar="TREES",
               help="Choose decoding settings by unlabelled F1 on these trees, and store them in the model.")  # fmt: skip
-@click.option("--checkpoint", type=OUTPUT, metavar="FILE", help="File of the state after every step.  [default: OUTPUT.checkpoint]")
+@click.option("--checkpoint", type=OUTPUT, metavar="FILE", help="Checkpoint, written every step.  [default: OUTPUT.checkpoint]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the result is the same as without interruption.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]")
 @click.option("--device", metavar="NAME",

@@ -36,7 +36,7 @@ _HEADING, _FEW = 2, 0.05
 @click.option("--shares", metavar="N,N,...", help="The shares of the models.  [default: chosen by --tune, else equal]")
 @click.option("--lam", type=click.FloatRange(0, 1), metavar="NUMBER",
               help=f"Minimum posterior for keeping a node.  [default: chosen by --tune, else {LAM:g}]")  # fmt: skip
-@click.option("--bundle", is_flag=True, help="Write the models into the file, so that it can be moved alone.")
+@click.option("--bundle", is_flag=True, help="Write the models into the file, so that it needs no other file.")
 @device_option("Networks: where to compute posteriors")
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each choice of shares.")
 @reading_options
@@ -46,7 +46,7 @@ def command(
 ) -> None:  # fmt: skip
     """Mix MODELs of any kind: the mean of their posteriors, each with its share, decoded for the metric you report.
 
-    The file names its models, by paths that begin at its folder, and their hashes. Parse with: treegauge parse OUTPUT.
+    The file lists its models (by paths relative to its folder) and their hashes. Parse with: treegauge parse OUTPUT.
 
     \b
     Examples:
@@ -67,7 +67,7 @@ def command(
     if tune is not None and (shares is not None or lam is not None):
         raise UsageError("--tune chooses shares and lam: leave out --shares and --lam")
     if tune is None and (hold_out or drop_overlap):
-        raise UsageError("--hold-out and --drop-overlap are about the trees of --tune: add it")
+        raise UsageError("--hold-out and --drop-overlap choose from the trees of --tune: add it")
     loaded = [load_parser(name, device=device) for name in models]
     parser = mix_models(loaded, None if shares is None else shares_of(shares), lam).parser
     assert isinstance(parser, MixtureParser)
@@ -100,7 +100,7 @@ def _tuning_trees(path: str, options: ReadOptions, share: float, models: Sequenc
             first = " ".join(longest[:12])
             raise MismatchError(
                 f"{model.name} was trained on {len(seen):,} of these {number_of(len(trees), 'sentence')}, such as: {first}\n"
-                "  Tune on other trees: those that train has left out (--hold-out with the same share), or all but these sentences "
+                "  Tune on other trees: those that train left out (--hold-out with the same share), or all but these sentences "
                 "(--drop-overlap)."
             )
         trees = [tree for number, tree in enumerate(trees) if number not in seen]

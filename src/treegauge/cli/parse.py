@@ -72,7 +72,7 @@ Examples:
               "takes any metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
 @click.option("--weights", type=INPUT, metavar="FILE",
-              help="general: weights of spans, a file of weights by label or by span.")  # fmt: skip
+              help="general: file of span weights, by label or by span.")  # fmt: skip
 @click.option("--preset", type=INPUT, metavar="NAME",
               help="mbr: preset of the metric, as in treegauge score.  [default: that of the metric]")  # fmt: skip
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
@@ -87,28 +87,28 @@ Examples:
               help=f"Prune spans that a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}].")  # fmt: skip
 @click.option("--exact", is_flag=True, help="Models of treegauge train: prune nothing. Slow; for short sentences.")
 @click.option("--prune-check", type=click.IntRange(0), metavar="N",
-              help="Parse N of the sentences exactly as well, and report how often pruning lost the best tree.  [default: 25 with "
+              help="Also parse N of the sentences exactly, and report how often pruning lost the best tree.  [default: 25 with "
               "--prune, else 0]")  # fmt: skip
 @click.option(
     "--kbest",
     type=click.IntRange(1),
     metavar="K",
     help="Print the K likeliest parses of each sentence; bracketed, a line above each gives its probabilities: "
-    "# sentence 1, parse 2, posterior 0.4286, log probability -6.0968. Option --comment '#' reads such files.",
+    "# sentence 1, parse 2, posterior 0.4286, log probability -6.0968. Read such files with --comment '#'.",
 )
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
 @click.option(
     "--expected-f1",
     is_flag=True,
-    help="Add the F1 that each tree can be expected to have, calibrated on held-out trees of the training or marked as not "
-    "calibrated; bracketed, in a line above the tree: # sentence 1, expected F1 0.8731.",
+    help="Add the expected F1 of each tree, calibrated on trees held out in training, or marked as not calibrated; bracketed, in "
+    "a line above the tree: # sentence 1, expected F1 0.8731.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")
-@click.option("-q", "--quiet", is_flag=True, help="Print no remarks and totals on stderr.")
-@click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or what it looks like]")
+@click.option("-q", "--quiet", is_flag=True, help="Print no remarks or totals on stderr.")
+@click.option("--encoding", default=AUTO, metavar="NAME", help="Encoding of the input.  [default: UTF-8, or detected]")
 @model_options
 @engine_option
 def command(
@@ -234,7 +234,7 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
         which = cut(", ".join(str(done + number) for number in totals.too_long), "")
         click.echo(f"{number_of(len(totals.too_long), 'sentence')} of these: too long to be parsed ({why}): {which}", err=True)
     if totals.without_a_model:
-        click.echo(f"{number_of(totals.without_a_model, 'sentence')} parsed by those models that have a parse for it", err=True)
+        click.echo(f"{number_of(totals.without_a_model, 'sentence')} parsed by only some of the models", err=True)
     if totals.pruned:
         click.echo(f"{number_of(totals.pruned, 'sentence')} pruned despite --exact: too many parses", err=True)
     _print_unknown_words(totals.unknown_words, "tag" if parser.reads_tags else "word")
@@ -289,7 +289,7 @@ def _check(parser: SentenceParser, is_named: bool) -> None:
     except UsageError as error:
         if is_named or "option" not in str(error):
             raise
-        advice = "No objective was named, so this one was chosen. Name the one that the option is for, as in"
+        advice = "No objective was named, so this one was chosen. Name the one to which the option belongs, as in"
         raise UsageError(f"{error}\n  {advice} --objective labelled-precision-recall --lam 0.4.") from None
 
 

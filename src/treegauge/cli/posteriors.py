@@ -45,7 +45,7 @@ _ITEM_BYTES = 1000
 @click.option("--least", type=click.FloatRange(0, 1), default=0.001, show_default=True, help="Leave out smaller posteriors.")
 @click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
 @click.option("--tree", "trees", type=INPUT, metavar="TREES",
-              help="Print the rates that each tree of this file can be expected to have: ER_LR, ER_PC, ER_CF.")  # fmt: skip
+              help="Print the expected rates of each tree in this file: ER_LR, ER_PC, ER_CF.")  # fmt: skip
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC[.RATE]",
               help="--tree: also the expected rate of a metric, from samples; may be repeated.")  # fmt: skip
 @click.option(
@@ -55,7 +55,7 @@ _ITEM_BYTES = 1000
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="--tree: seed of the samples.")
 @click.option("--calibration", type=INPUT, metavar="GOLD",
               help="Compare posteriors with how often constituents are right in these trees, label by label.")  # fmt: skip
-@click.option("--bins", is_flag=True, help="--calibration: a row for every tenth of the posteriors of each label.")
+@click.option("--bins", is_flag=True, help="--calibration: a row for each label and range of posteriors (0 to .1 ...).")
 @click.option("--longest", type=click.IntRange(1), metavar="N", help="--calibration: leave out sentences of more than N words.")
 @click.option("--svg", type=SvgFile(dir_okay=False, path_type=Path), metavar="FILE",
               help="Draw the chart as a heat map; --calibration: the reliability curve.")  # fmt: skip
@@ -73,8 +73,8 @@ def command(
     posteriors of several models are averaged. Only grammars give the number of parses and the probability of the sentence; a
     mixture has no whole trees, and thus no entropy, ER_PC, ER_CF or expected rates of metrics.
 
-    With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the model's own;
-    with --calibration, how often constituents of each posterior are right.
+    With --tree, print instead the expected score of each given tree if the right parse is drawn from the model; with
+    --calibration, how often constituents of each posterior are right.
 
     \b
     Examples:
@@ -95,7 +95,7 @@ def command(
         if file != "-":
             raise UsageError("the sentences are those of the trees: leave out FILE")
         if isinstance(parser, Parser) and parser.joined:
-            raise UsageError("this grammar joins chains of labels into one symbol, so it has no posteriors of single labels")
+            raise UsageError("this grammar joins chains of labels into single symbols, so it has no posteriors of single labels")
         if trees is None:
             _calibration(parser, str(calibration), options, bins, longest, svg, form)
             return
@@ -120,7 +120,7 @@ def command(
                 raise
             click.echo(f"sentence {number}: {error}", err=True)
     if chosen is None and file != "-" and next(sentences, None) is not None:
-        click.echo("this is the first sentence; --sentence 2 shows the second one, --sentence all every one", err=True)
+        click.echo("this is the first sentence; --sentence 2 shows the second one, --sentence all shows all", err=True)
     if number < (wanted or 1):
         lacking = f"there is no sentence {wanted or 1}"
         raise NoParse(f"{lacking}: the input {f'has {number:,}' if number else 'is empty'}")
@@ -242,7 +242,7 @@ def _print_expected_rates(
             math.fsum(float(value) for row in parsed if (value := row[i]) is not None) / len(parsed) for i in range(1, len(columns))
         ]
         rows.append(("mean", *means))
-    notes = ["What each tree scores on average if the right parse is drawn from the model's own; phrases only."]
+    notes = ["What each tree scores on average if the right parse is drawn from the model; phrases only."]
     if is_mixture:
         notes.append("ER_PC and ER_CF need whole trees, which a mixture does not have.")
     if by_samples or metrics:

@@ -45,8 +45,8 @@ Examples:
 @click.argument("gold", required=False, type=INPUT)
 @click.argument("tests", nargs=-1, type=INPUT, metavar="A [B...]")
 @click.option("--scores", "scored", is_flag=True,
-              help="The arguments are not trees but files of scores that `treegauge score --save` wrote; the trees are read "
-              "again from the files that were scored.")  # fmt: skip
+              help="The arguments are score files written by `treegauge score --save`, not trees; the trees are read again from "
+              "the files that were scored.")  # fmt: skip
 @output_option("Where to write; - is standard output. Default: report.html, tables to -.", default=None)
 @click.option("--figures", type=OutputFile(file_okay=False), metavar="DIR",
               help="Also write each figure there as SVG and PDF, with its data as CSV (needs the extra [plot]).")  # fmt: skip
@@ -56,7 +56,7 @@ Examples:
 @click.option("--sentences", "most", type=click.IntRange(0), default=2000, show_default=True, metavar="N",
               help="Include the trees of at most N sentences, those that differ most.")  # fmt: skip
 @click.option(
-    "--full", is_flag=True, help="On paper, show everything, with the tables that are folded on screen; the default is a few pages."
+    "--full", is_flag=True, help="When printed, show everything, including the tables folded on screen; the default is a few pages."
 )
 @click.option(
     "--store",
@@ -70,8 +70,8 @@ Examples:
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> None:
     """Write one page about parsers A, B ...: scores with intervals, tests, fragments, labels, lengths, errors, trees.
 
-    The page is one file that needs nothing else, not even a network. GOLD and A, B ... are treebank files, directories or globs;
-    NAME=FILE gives a system a name. With --scores all of them are files of scores.
+    The page is one self-contained file that works offline. GOLD and A, B ... are treebank files, directories or globs;
+    NAME=FILE gives a system a name. With --scores, all of them are score files.
     """
     from treegauge.io.writing import write_chunks
     from treegauge.significance.score_table import CompareOptions

@@ -124,8 +124,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     standard deviation are shown.
 
     The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
-    Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or sentences are missing or too many; 1
-    if --fail-under or --fail-over failed.
+    Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or there are missing or extra
+    sentences; 1 if --fail-under or --fail-over failed.
 
     \b
     Examples:

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     "--checkpoint",
     type=OutputFile(),
     metavar="FOLDER",
-    help="Folder of the state, written after every iteration or minute.  [default: OUTPUT.checkpoint]",
+    help="Folder for the checkpoint, written after every iteration or minute.  [default: OUTPUT.checkpoint]",
 )
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the model is the same as without interruption.")
 @click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
@@ -120,7 +120,7 @@ def command(
         if grammars is not None or rounds is not None:
             raise UsageError("--neural trains a network: leave out --grammars and --rounds")
         if quick and encoder is not None:
-            raise UsageError("--quick trains a network that is small, which one with a pretrained encoder is not: leave out one")
+            raise UsageError("--quick trains a small network, --encoder a large one: leave out one")
         from treegauge.neural.network_model import chosen_device
 
         device, bank = chosen_device(device), _training_trees(treebank, options, hold_out, broken)

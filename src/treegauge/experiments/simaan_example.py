@@ -50,7 +50,7 @@ def run(corpus: None, settings: NoSettings, work: Work) -> ExperimentReport:
 
 EXPERIMENT = Experiment(
     "simaan-example",
-    "Sima'an 2003, section 4.2: the likeliest parse need not have most right constituents",
+    "Sima'an 2003, section 4.2: the likeliest parse need not have the most right constituents",
     "simaan2003",
     NoSettings,
     run,

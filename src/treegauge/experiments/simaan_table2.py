@@ -421,7 +421,7 @@ class Settings:
     max_length: int = setting(0, "Leave out test sentences with more words; 0: none.")
     unaries: str = setting("joined", "MRL's chains of single children: joined into one symbol while parsing, or kept.")
     gold_tags: bool = setting(False, "Parse with the gold tags given.")
-    halvings: int = setting(3, "How many times to halve the training trees, to see what their number does; -1: leave that out.")
+    halvings: int = setting(3, "How many times to halve the training trees, to see the effect of their number; -1: skip this.")
     rounds: int = setting(10_000, "Rounds of the randomisation tests.")
     seed: int = setting(1, "Seed of the randomisation tests.")
 

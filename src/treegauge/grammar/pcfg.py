@@ -85,7 +85,7 @@ class PCFG:
             if abs(total - 1) > TOLERANCE:
                 raise GrammarError(
                     f"the probabilities of {lhs!r} sum to {total:.9g}, not to 1 (tolerance {TOLERANCE:g}).\n"
-                    "  Correct the rules, or scale them by renormalise=True."
+                    "  Correct the rules, or scale them with renormalise=True."
                 )
 
     @classmethod

@@ -387,7 +387,7 @@ def _change(check: Check, question: Question, sentence: int, decision: Verdict, 
     if (question.kind == "EM") == (decision is Verdict.ACCEPTED):
         return f"was {decision.value}, so no correction follows from the mark that the treebank is wrong"
     if question.kind != "EM" and not label:
-        return "has no label for the treebank: choose one on the page, or take the parser's by parser_labels=True"
+        return "has no label for the treebank: choose one on the page, or take the parser's with parser_labels=True"
     traces = check.plan.metric.preset_for(check.plan.preset).traces
     words = [index for index, tag in enumerate(check.gold.tags(sentence)) if tag not in traces]
     before = np.append(0, np.cumsum(_is_counted(check, sentence)[words]))

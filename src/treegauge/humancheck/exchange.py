@@ -191,7 +191,7 @@ def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
         _time(record),
     )
     if (judgement.verdict == "withdrawn") != bool(judgement.undoes):
-        raise ValueError("a judgement is withdrawn by naming it in `undoes`, and only then")
+        raise ValueError("the verdict `withdrawn`, and no other, names in `undoes` the judgement that it withdraws")
     return judgement, sentence
 
 

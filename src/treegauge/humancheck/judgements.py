@@ -89,7 +89,7 @@ def read_blocks(text: str) -> WordBlocks:
         raise ValueError(f"the blocks {text!r} are not written as 0-1 3-5")
     edges = [int(number) for block in text.split(" ") for number in block.split("-")]
     if any(first >= second for first, second in pairwise(edges)):
-        raise ValueError(f"the blocks {text!r} do not stand apart from left to right")
+        raise ValueError(f"the blocks {text!r} are not in order, with gaps between them")
     return tuple(zip(edges[::2], edges[1::2], strict=True))
 
 

@@ -409,7 +409,7 @@ class Session:
         if len(answer.correct_label) > LONGEST_LABEL or any(character.isspace() for character in answer.correct_label.strip()):
             raise RequestError(f"A label has at most {LONGEST_LABEL} characters and no blanks.")
         if answer.seconds is not None and not 0 <= answer.seconds < math.inf:
-            raise RequestError("The time is not a number of seconds from 0 on.")
+            raise RequestError("The time must be a number of seconds, 0 or more.")
         for tag in answer.tags:
             if tag not in TAGS:
                 raise RequestError(f"A reason is one of {', '.join(TAGS)}.")

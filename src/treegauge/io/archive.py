@@ -92,7 +92,7 @@ def refuse_scores(beginning: bytes, path: str) -> None:
     """Raise an error if a file, of which this is the beginning, has saved scores, whose first member is scores.json."""
     if beginning.startswith(b"PK") and beginning[30:41] == b"scores.json":
         how = "in Python treegauge.significance.compare_scores(treegauge.Scores.load(a, b))"
-        raise FormatError(f"saved scores, not trees or a model\n  Compare them by the option scores of compare, {how}", path=path)
+        raise FormatError(f"saved scores, not trees or a model\n  Compare them with the option scores of compare, {how}", path=path)
 
 
 def refusing_damaged_model(path: str | Path) -> AbstractContextManager[None]:
@@ -149,10 +149,10 @@ def array_of(part: bytes) -> NDArray[Any]:
     shape, by_columns, dtype = reader(stream)
     begin = stream.tell()
     if dtype.hasobject or dtype.itemsize * math.prod(shape) != len(part) - begin:
-        raise ValueError(f"an array of {dtype} and shape {shape} is not what {len(part) - begin} bytes hold")
+        raise ValueError(f"{len(part) - begin} bytes do not hold an array of {dtype} and shape {shape}")
     codes = np.frombuffer(part, np.dtype("u4").newbyteorder(dtype.byteorder), offset=begin) if dtype.kind == "U" else np.zeros(0)
     if codes.max(initial=0) > 0x10FFFF:
-        raise ValueError("text with a number that is no character")  # of which Python makes strings on which its own functions fail
+        raise ValueError("text with an invalid code point")  # of which Python makes strings on which its own functions fail
     # A copy, since an array over the bytes of the part could not be changed.
     return np.frombuffer(part, dtype, offset=begin).reshape(shape, order="F" if by_columns else "C").copy()
 

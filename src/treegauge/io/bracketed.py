@@ -248,8 +248,8 @@ class _Reader:
         margins = [number for number, content in enumerate(text.split(b"\n"), line) if content.startswith(b"(")]
         if inside := sorted(set(margins) - set(trees.tolist())):
             begin = trees[np.searchsorted(trees, inside[0]) - 1]
-            what = f"begins with a bracket, inside the tree of line {begin}: is a bracket missing there, and one too many later?"
-            self.text.source.note(f"{what} lines=True, for a tree per line, finds them", f"{self.path}:{inside[0]}")
+            what = f"begins with a bracket, inside the tree of line {begin}: is a bracket missing there, and an extra one later?"
+            self.text.source.note(f"{what} lines=True (a tree per line) finds such errors", f"{self.path}:{inside[0]}")
 
     def _read_mended(self, block: _TextBlock) -> tuple[TreeColumns | None, int]:
         """The trees of a block that may have broken ones, and the number of bytes read."""
@@ -398,7 +398,7 @@ def _too_large(path: str, line: int) -> InputError:
         f"a tree of more than {_LARGEST_TREE_BYTES >> 20} MB",
         path=path,
         line=line,
-        advice="Is a closing bracket missing? Or has a file read line by line (lines=True) no line ends?",
+        advice="Is a closing bracket missing? Or does a file read with lines=True lack line ends?",
     )
 
 

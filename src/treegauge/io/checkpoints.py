@@ -50,7 +50,7 @@ class CheckpointFolder:
         names = os.listdir(self.folder) if self.folder.is_dir() else [""]
         # A run that was killed before it wrote its plan has left an empty folder, or a part of the plan.
         if not all(_OURS.fullmatch(name) for name in names) or any(name[0] != "." for name in names if _PLAN not in names):
-            raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder by checkpoint=...")
+            raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder with checkpoint=...")
         for name in sorted(names, key=_PLAN.__eq__):  # the plan last, so that what is left if this is killed is a checkpoint
             (self.folder / name).unlink()
         self.folder.rmdir()

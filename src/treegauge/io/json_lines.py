@@ -98,7 +98,7 @@ def _text_of(line: bytes, given: str, path: str, number: int) -> str | None:
         advice = f'Give field="{trees[0]}".' if trees else "" if given else "Give the field of the trees: field=..."
         place = re.match(r"(.+?)\.\d+\.", trees[0]) if trees else None
         if place and f"{place[1]}.1.{trees[0][place.end() :]}" in names:
-            advice = f"If the list {place[1]!r} holds the sentences, write its items one on a line; otherwise g{advice[1:]}"
+            advice = f"If the list {place[1]!r} holds the sentences, write one item per line; otherwise g{advice[1:]}"
         raise FormatError(f"{problem}; there are: {listed or 'none'}", path=path, line=number, advice=advice)
     if any("\ud800" <= character <= "\udfff" for character in value or ""):
         raise FormatError(f"the field {field!r} is not text: it contains half of a surrogate pair", path=path, line=number)

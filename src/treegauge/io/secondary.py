@@ -140,7 +140,7 @@ def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
             if number not in numbered:
                 raise WriteError(
                     f"the secondary edge sec={function}:{number} comes from a missing node: none has id={number}.\n"
-                    "  Remove it from the label, or all of them by the step features."
+                    "  Remove it from the label, or all of them with the step features."
                 )
             edges.append(TreeEdge(row, function, numbered[number]))
 

@@ -258,7 +258,7 @@ def _open(path: str) -> BinaryIO:
         except IsADirectoryError:
             raise InputError("is a directory, not a file", path=path) from None
         except PermissionError:
-            raise InputError("may not be read: permission denied", path=path) from None
+            raise InputError("cannot be read: permission denied", path=path) from None
 
 
 def _named_system(path: str) -> str:
@@ -599,7 +599,7 @@ def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
                 raise EncodingError(f"this is compressed ({suffix}), not text", path=name, advice=advice)
             beginning = chunk[:_LOOKED_AT]
             if b"\0" in beginning and len(_CONTROLS.findall(beginning)) > max(_FEW_CONTROLS, len(beginning) // 50):
-                raise EncodingError("this is not text", path=name, advice='Name its encoding if it is, as in encoding="utf-16-le".')
+                raise EncodingError("this is not text", path=name, advice='If it is, name its encoding: encoding="utf-16-le".')
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
         yield chunk
 

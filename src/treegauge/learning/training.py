@@ -47,7 +47,9 @@ def train(
     usual = QUICK if quick else WITH_ENCODER if encoder is not None else NetworkSettings()
     changes = {"seed": seed} | ({"passes": 1} if "epochs" in settings else {}) | settings
     if embeddings is not None:
-        run["vectors"] = read_vectors(embeddings, {form for tree in bank for word in tree.words for form in word_forms(word)})
+        run["vectors"] = read_vectors(
+            os.fspath(embeddings), {form for tree in bank for word in tree.words for form in word_forms(word)}
+        )
     if encoder is not None:
         run["encoder"] = read_encoder(os.fspath(encoder))
     network = train_network(bank, _changed(usual, changes), device=device, jobs=jobs, tune=tune, **run)

@@ -121,8 +121,8 @@ class Freval(Metric):
             "words": OptionWords(
                 (*ALPHAS, "0.5,0.3,0.2"),
                 _alpha,
-                "uniform (the default) weighs all sizes alike, halving each half as much as the one before, sparsity "
-                "smooths sizes with few gold fragments by smaller ones, numbers as they say, divided by their sum over a range",
+                "uniform (the default): all sizes count alike; halving: each counts half as much as the one before; sparsity: "
+                "smaller sizes smooth those with few gold fragments; or weights as numbers, divided by their sum over a range",
             )
         },
     )

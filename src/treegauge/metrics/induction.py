@@ -65,7 +65,7 @@ class Induction(Metric):
     }
     preset = "induction"
 
-    convention: str = choice("kim", CONVENTIONS, "kim, prpn, tn-pcfg: the paper whose rules for trivial and missing spans hold")
+    convention: str = choice("kim", CONVENTIONS, "kim, prpn, tn-pcfg: the paper whose rules for trivial and missing spans apply")
 
     def preset_for(self, preset: Preset | None) -> Preset:
         """The preset with all spans and without labels; the metric itself decides which spans count."""

@@ -374,7 +374,7 @@ _TAGS = (
     ),
     LabelSplit("not", "'not' differs from other adverbs", True, lambda p: "=not" if p.word in ("not", "n't", "n’t") else ""),
     LabelSplit(
-        "punctuation", "marks of one tag are told apart", True,
+        "punctuation", "marks with the same tag differ", True,
         lambda p: f"={p.word}" if not p.label[:1].isalpha() or p.label == "HYPH" else "",
     ),
 )  # fmt: skip

@@ -259,7 +259,7 @@ _ALL = (
     Step(
         "mh",
         "Sima'an's MH parser: no unaries, mother and head tag in the labels, linearised around heads; it needs the function tags "
-        "for telling complements and cuts them; undone to the unary-free tree",
+        "to identify complements, then cuts them; undoing gives the tree without unaries",
         _bound(markovisation.mh),
         lambda values: markovisation.unmh,
         (_RULES,),

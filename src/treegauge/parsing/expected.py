@@ -83,7 +83,7 @@ def expected_rates(
     """
     forest.require_parse()
     if tuple(tree.words) != tuple(forest.words):
-        raise MismatchError("the tree has other words than the sentence")
+        raise MismatchError("the tree and the sentence have different words")
     counts = expected_counts(forest, tree)
     wanted = list(metrics)
     exact = isinstance(forest, Forest) and all(forest.grammar.label(X) is not None for X in forest.grammar.nonterminals)

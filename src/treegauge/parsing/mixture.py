@@ -163,7 +163,7 @@ class MixtureView(PosteriorView):
         used = [(part, share) for part, share in zip(parts, shares, strict=True) if share]
         self.parts = [collect(part) if isinstance(part, PosteriorView) else part for part, _ in used]
         if any(len(part.some) != self.n for part in self.parts):
-            raise MismatchError(f"the models have other words than the sentence: {' '.join(self.words[:8])}")
+            raise MismatchError(f"the models have different words from the sentence: {' '.join(self.words[:8])}")
         self.shares = [share / math.fsum(shares) for _, share in used]
         self.is_binary = all(part.is_binary for part in self.parts)
         self.treebank_root = next((part.root for part in self.parts if part.root is not None), None)

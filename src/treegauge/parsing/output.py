@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import SentenceBlock
@@ -185,7 +185,7 @@ class RecordFile:
         for number, (kept, sentence) in enumerate(itertools.zip_longest(self._kept, itertools.islice(sentences, self.done)), 1):
             if kept is None or sentence is None or kept != hash(tuple(restore_word(escape_word(word)) for word in sentence.words)):
                 raise UsageError(
-                    f"{self._path}: record {number} is of another sentence than the input has there.\n"
+                    f"{self._path}: record {number} is not of the sentence that the input has there.\n"
                     "  Resume with the same input, or start again (without resume=True)."
                 )
         yield from sentences
@@ -246,8 +246,8 @@ class RecordFile:
         return self._recompress() if self._suffix in COMPRESSED else self._truncate()
 
     @contextmanager
-    def _compress_to(self, path: str, mode: str = "wb") -> Generator[BinaryIO]:
-        with open(path, mode) as raw, compressed_file(cast(BinaryIO, raw), self._suffix, "wb") as stream:
+    def _compress_to(self, path: str, append: bool = False) -> Generator[BinaryIO]:
+        with open(path, "ab" if append else "wb") as raw, compressed_file(raw, self._suffix, "wb") as stream:
             yield stream
 
     @contextmanager
@@ -262,7 +262,7 @@ class RecordFile:
         """Replace the file by one of the complete records that can be decompressed, closed before as Windows wants; then append."""
         with partial_path(self._place) as unfinished, self._compress_to(unfinished) as stream:
             stream.writelines(self._records())
-        return self._compress_to(self._place, "ab")
+        return self._compress_to(self._place, append=True)
 
     def _records(self) -> Iterator[bytes]:
         """The complete records of the file."""
@@ -293,14 +293,7 @@ def _complete_records(lines: Iterable[bytes], by_blank_lines: bool) -> Iterator[
             record.clear()
 
 
-class _Decompressor(Protocol):
-    eof: bool
-    unused_data: bytes
-
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-_DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
+_DECOMPRESSORS: dict[str, Callable[[], Any]] = {
     ".gz": lambda: zlib.decompressobj(wbits=31),
     ".bz2": bz2.BZ2Decompressor,
     ".xz": lzma.LZMADecompressor,

@@ -49,7 +49,7 @@ class MetricRate:
         self.rate = rate or self.metric.headline
         check_name(f"rate of {metric}", self.rate, self.metric.rate_names)
         if self.rate in self.metric.undirected:
-            raise UsageError(f"no tree is the best by {name}: neither more nor less of it is better")
+            raise UsageError(f"no tree is the best by {name}: neither higher nor lower is better")
         self.lower_is_better = self.rate in self.metric.lower_is_better
         self.preset = self.metric.preset_for(load_preset(self.metric.preset if preset is None else preset))
 
@@ -154,5 +154,5 @@ def voting_trees(banks: Sequence[Treebank], names: Sequence[str] | None = None) 
                 pairs = enumerate(zip_longest(trees[i].words, trees[voting[0]].words, fillvalue="(no word)"), 1)
                 at, ours, theirs = next((at, *pair) for at, pair in pairs if pair[0] != pair[1])
                 words = f"word {at} of {names[i]} is {ours!r}, of {names[voting[0]]} {theirs!r}"
-                raise MismatchError(f"sentence {number + 1}: the files have other words: {words}")
+                raise MismatchError(f"sentence {number + 1}: the files have different words: {words}")
         yield {i: trees[i] for i in voting or [0]}

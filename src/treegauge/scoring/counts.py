@@ -399,7 +399,7 @@ def check_fit(counts: SystemCounts) -> None:
 
 
 def _refusal(notes: Sequence[Note], remarks: Sequence[Note]) -> str:
-    lines = [f"gold and test do not fit in {number_of(len(notes), 'sentence')}; nothing was scored:"]
+    lines = [f"gold and test do not match in {number_of(len(notes), 'sentence')}; nothing was scored:"]
     lines += [f"  {note.place}: {note.what}" for note in notes[:_MOST_NOTES]]
     lines += [f"  and {len(notes) - _MOST_NOTES:,} more"] if len(notes) > _MOST_NOTES else []
     return "\n".join([*lines, *(f"  {with_advice(remark)}" for remark in remarks)])

@@ -275,7 +275,7 @@ def evalb_parameters(preset: Preset) -> Parameters:
     )
     if preset != allowed:
         raise UsageError(
-            f'EVALB does not support the preset {preset.name!r}; choose another preset, or align sentences by on_mismatch="align"'
+            f'EVALB does not support the preset {preset.name!r}; choose another preset, or align sentences with on_mismatch="align"'
         )
     return Parameters(
         cutoff_length=preset.cutoff_length,

@@ -306,11 +306,9 @@ class Request:
             for metric in self.metrics:
                 evalb_parameters(self.preset_of(metric))
             if others := [metric.name for metric in self.metrics if not metric.compared_with_evalb]:
-                raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
+                raise UsageError(f'on_mismatch="evalb" applies to the metric parseval only, not to {", ".join(others)}')
             if self.breakdowns:
-                raise UsageError(
-                    'EVALB\'s decisions leave nothing to break down; choose another way for mismatches, as on_mismatch="align"'
-                )
+                raise UsageError('on_mismatch="evalb" has no breakdowns: choose another value, such as on_mismatch="align"')
 
     def _check_edit(self) -> None:
         """Refuse options that cannot be combined with alignment by edit distance."""

@@ -81,7 +81,7 @@ def published_rows(published: Published, names: Sequence[Name]) -> list[SystemRo
             raise UsageError(f'published="{system}=...": values are percentages, as in {system}=f1:95.8, not {wrong}') from None
         except (AttributeError, TypeError):
             raise UsageError(
-                f'published="{system}=...": name the rates, as in {system}=f1:95.8, or write a value or nothing for each of '
+                f'published="{system}=...": name the rates, as in {system}=f1:95.8, or write one value or none for each of '
                 + ",".join(rate for _, rate in names)
             ) from None
         found = {name: value for word, value in values.items() for name in choose_rates(known, {}, [word])}

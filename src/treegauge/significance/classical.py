@@ -104,8 +104,8 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 DEPENDENCE = (
-    "McNemar's test and the real test take brackets for independent; those of one sentence are not, so they reject too often: "
-    "trust the sentence-level randomisation instead"
+    "McNemar's test and the real test assume that brackets are independent; those of one sentence are not, so the tests reject "
+    "too often: trust the sentence-level randomisation instead"
 )
 
 
@@ -292,7 +292,7 @@ def real_test_at(cells: Cells, M1: float | None = None, M2: float | None = None)
         known, whole, other = (M2, cells.NN, cells.YY) if M2 is not None else (M1, cells.YY, cells.NN)
         assert known is not None
         if known == whole:
-            raise UsageError(f"no bracket would remain of {whole}: set fewer aside")
+            raise UsageError(f"none of the {whole} brackets would remain: set fewer aside")
         solved = other - product / (whole - known)
         return real_test_at(cells, *((solved, known) if M1 is None else (known, solved)))
     yy, nn = cells.YY - M1, cells.NN - M2

@@ -239,15 +239,15 @@ def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
         extra = sum(note.kind == "extra" for note in result.notes)
         if missed:
             warnings.append(
-                f"{result.label}: {missed} of {n_gold} sentences do not fit the treebank; their brackets count as missed"
+                f"{result.label}: {missed} of {n_gold} sentences do not match the treebank's; their brackets count as missed"
             )
         if extra:
             warnings.append(f"{result.label}: {number_of(extra, 'sentence')} without a counterpart in the treebank")
     if any(result.signature.sentences != len(common) for result in results):
         counts = ", ".join(f"{result.label} {result.skipped}" for result in results)
         warnings.append(
-            f"differently skipped sentences ({counts}): only the {len(common)} sentences that all systems have are compared. "
-            "Scores of each system on its own sentences, as EVALB gives them, favour the one that skips the harder ones"
+            f"the systems skip different sentences ({counts}): only the {len(common)} sentences that all systems have are "
+            "compared. Scores of each system on its own sentences, as EVALB gives them, favour the one that skips the harder ones"
         )
     elif len(common) < n_gold:
         warnings.append(f"{n_gold - len(common)} of {n_gold} sentences are left out for every system")

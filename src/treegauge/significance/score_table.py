@@ -99,7 +99,7 @@ class CompareOptions:
             if points is not None and not (points > 0 and math.isfinite(points)):
                 raise UsageError(f"{name}={points:g}: give a positive difference in points, as in {name}=0.5")
         if self.assume is not None and not self.power:
-            raise UsageError("assume is the difference whose power is asked for: it needs power=True")
+            raise UsageError("assume is the difference to plan for: it needs power=True")
 
     def passes(self, systems: int) -> int:
         """The number of times the rounds are done for that many ``systems``: for each group the bootstrap and every pair."""
@@ -293,12 +293,12 @@ def run_warnings(runs: Mapping[str, int]) -> list[str]:
     """Warnings about what one or two runs of a system cannot tell, if another has several.
 
     >>> run_warnings({"A": 1, "B": 3})
-    ['A has one run: how much its runs vary is not known, and taken to be as much as those of the other systems']
+    ['A has one run: its runs are assumed to vary as much as those of the other systems']
     """
     few = {system: of for system, of in runs.items() if of < 3} if max(runs.values()) > 1 else {}
     told = {
-        1: "has one run: how much its runs vary is not known, and taken to be as much as those of the other systems",
-        2: "has two runs: their spread is hardly known, so intervals are wide; three runs or more tell far more",
+        1: "has one run: its runs are assumed to vary as much as those of the other systems",
+        2: "has two runs, which show little of how much runs vary, so intervals are wide: three or more are better",
     }
     return [f"{system} {told[of]}" for system, of in few.items()]
 

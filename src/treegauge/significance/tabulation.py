@@ -297,7 +297,7 @@ def _runs(group: Group) -> Table:
     units = "documents" if group.documents else "sentences"
     notes = (
         f"% runs, % {units}: share of the variance of the difference; opposite: single pairs of runs that show the opposite",
-        "permuted p: exact permutation of whole runs, the test set taken as given; least: the smallest p so few runs can have",
+        "permuted p: exact permutation of whole runs, the test set taken as given; least: the smallest p possible with so few runs",
     )
     percent = ("% runs", f"% {units}", "opposite")
     columns = (*(("first", "second") if several else ()), "metric", "rate", "df", *percent, "permuted p", "least")
@@ -526,7 +526,7 @@ def _unjudged_note(group: Group) -> tuple[str, ...]:
     """A note with the number of brackets without a judgement; measures that need them all are undefined."""
     waiting = {system: items.get("unjudged", 0) for system, items in group.items.items()}
     found = ", ".join(f"{system} {count}" for system, count in waiting.items() if count)
-    return (f"brackets without a verdict: {found}; measures that need them all are not known",) if found else ()
+    return (f"brackets without a verdict: {found}; measures that need them all cannot be computed",) if found else ()
 
 
 def _crossing_table(group: Group) -> Table:

@@ -66,7 +66,7 @@ class DiscontinuousTree(Tree):
         new = self.children if children is None else tuple(children)
         if [_width(child) for child in new] != [_width(child) for child in self.children]:
             raise UsageError(
-                "children of a discontinuous node can be replaced only by children of as many words: else their order is lost.\n"
+                "children of a discontinuous node can be replaced only by ones with as many words: otherwise their order is lost.\n"
                 "  Change with_placed_words(tree), then give the outcome to from_placed_words()."
             )
         return DiscontinuousTree(self.label if label is None else label, new, self._order)

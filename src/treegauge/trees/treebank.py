@@ -324,7 +324,7 @@ class Treebank(Sequence[Tree]):
         raise Discontinuous(
             f"{purpose}, but at {self.place(tree)} {self.labels[self.label[row]] or 'a node'} has a gap",
             path=next((origin.path for origin in self.origins if origin.path), ""),
-            advice="Make the trees continuous first, by the normalisation step continuous:raise (or continuous:split).",
+            advice="Make the trees continuous first, with the normalisation step continuous:raise (or continuous:split).",
         )
 
     def place(self, index: int) -> str:

@@ -107,7 +107,7 @@ def check_address(host: str, *, allow_remote: bool) -> None:
     if not local and not allow_remote:
         raise UsageError(
             f"the host {host} would let other machines reach the page; give allow_remote=True to permit this.\n"
-            "  Each annotator's link still holds a token, but without HTTPS anyone on the way can read it: a tunnel is safer,\n"
+            "  Each annotator's link still holds a token, but without HTTPS anyone on the network can read it: a tunnel is safer,\n"
             "  ssh -L 8765:localhost:8765 this-machine"
         )
 

@@ -197,12 +197,12 @@ KINDS: dict[str, str] = {
     "other attachment": "something else is attached to the wrong node",
     "coordination": "a conjunct is too short, too long or missing: a conjunction stands beside or in what is moved",
     "NP-internal structure": "words are grouped wrongly inside a noun phrase",
-    "unary": "a node over a single phrase is missing or too many",
-    "single-word phrase": "a phrase over one word is missing or too many",
+    "unary": "a node over a single phrase is missing or superfluous",
+    "single-word phrase": "a phrase over one word is missing or superfluous",
     "different label": "the span is right, its label is not",
     "missing node": "another bracket is missing",
-    "extra node": "another bracket is too many",
-    "no parse": "the sentence has no test tree, or one over other words",
+    "extra node": "another bracket is superfluous",
+    "no parse": "the sentence has no test tree, or one over different words",
 }
 """Kind -> its meaning."""
 
