@@ -220,14 +220,19 @@ def _training_trees(treebank: str, options: ReadOptions, share: float, broken: B
     return bank
 
 
+SECONDS_BETWEEN_LINES = 10.0
+
+
 def _iteration_printer(show: Callable[[str], None]) -> Callable[[IterationReport], None]:
-    """A function that shows each iteration, or every tenth where lines stay (in a file, say), and the time left."""
-    lock, time_left = Lock(), _TimeLeft()
+    """A function that shows each iteration, or one in ten seconds where lines stay (in a file, say), and the time left."""
+    lock, time_left, shown = Lock(), _TimeLeft(), -math.inf
 
     def tell(at: IterationReport) -> None:
+        nonlocal shown
         with lock:
             left = time_left(at.done)
-            if at.iteration % 10 == 0 or sys.stderr.isatty():
+            if sys.stderr.isatty() or time.monotonic() - shown >= SECONDS_BETWEEN_LINES:
+                shown = time.monotonic()
                 show(f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}")
 
     return tell
