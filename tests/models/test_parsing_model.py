@@ -106,6 +106,10 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda model: model.decoding(5), "unknown objective '5'; valid:"),  # type: ignore[arg-type]
     (lambda _: treegauge.mix(None), r"a list: mix\(\[a, b\]\)"),  # type: ignore[arg-type]
     (lambda _: treegauge.mix([]), "at least one model"),
+    (lambda model: treegauge.mix(model, model), r"a list: mix\(\[a, b\]\)"),  # type: ignore[arg-type,misc]
+    (lambda model: treegauge.mix([model, model], weights=[1, 2]), r"argument of mix 'weights'; shares=\[2, 1\]"),  # type: ignore[call-arg]
+    (lambda _: treegauge.train(TREES, "a.model"), r"train takes one treebank, and train\(trees\).save\('parser.model'\)"),  # type: ignore[misc]
+    (lambda _: treegauge.train(TREES, seed="x"), "seed must be a whole number, not 'x'"),  # type: ignore[arg-type]
     (lambda model: treegauge.mix([model, model], tune=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
     (lambda model: model.kbest("a", 0), "at least 1"),
     (lambda model: model.kbest("a", n=2), r"argument of kbest 'n'; model.kbest\(text, k=3\)"),  # type: ignore[call-arg]

@@ -198,7 +198,11 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
 
-@checked(tune="the command treegauge mix chooses shares and lam on trees, and load('mix.model') opens the mixture")
+@checked(
+    tune="the command treegauge mix chooses shares and lam on trees, and load('mix.model') opens the mixture",
+    weights="shares=[2, 1] weighs the models",
+    models="models to mix are a list: mix([a, b])",
+)
 def mix(
     models: Sequence[ParsingModel | str | os.PathLike[str]],
     *,
