@@ -46,6 +46,7 @@ def test_same_output(folder: Path, words: str) -> None:
 def test_the_extra_is_named(folder: Path, words: str) -> None:
     done = _run(folder, *words.split())
     assert done.returncode == 2
+    assert ("What to type next" in done.stdout) == (words == "demo")
     assert done.stderr.strip().endswith("pip install 'treegauge[parse]' (in its repository '.[parse]')")
 
 

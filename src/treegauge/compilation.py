@@ -60,7 +60,7 @@ def _numba() -> Any:
     try:
         return importlib.import_module("numba")
     except ImportError as error:
-        raise MissingExtra("what Numba compiles (parsing, learning, decoding)", "parse") from error
+        raise MissingExtra("parsing, training or decoding", "parse") from error
 
 
 @cache

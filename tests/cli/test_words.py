@@ -79,6 +79,12 @@ OPTIONS = {
     "compare gold.mrg A.mrg B.mrg --show": "unknown option --show: write treegauge draw FILE",
     "draw gold.mrg --repair": "unknown option --repair: write treegauge convert FILE --on-error repair -o MENDED",
     "score --help-all": "unknown option --help-all: write treegauge help COMMAND",
+    "mix a.model b.model --weights 2,1": "unknown option --weights: write --shares",
+    "parse m.model x.txt --k-best 3": "unknown option --k-best: write --kbest",
+    "compare gold.mrg A.mrg B.mrg --documents x": "unknown option --documents: write --clusters",
+    "score gold.mrg A.mrg --clusters x": "unknown option --clusters: write treegauge compare GOLD A B --clusters FILE",
+    "score gold.mrg A.mrg --strict": "unknown option --strict: write --on-error stop",
+    "score gold.mrg A.mrg --min-f1 0.8": "unknown option --min-f1: write --fail-under f1=0.8",
     "score -V": "unknown option -V: write treegauge --version",
     "score --gold gold.mrg A.mrg": "unknown option --gold: write the file without an option",
 }
@@ -117,6 +123,19 @@ def test_files_without_a_command_lead_to_their_score(tmp_path: Path, monkeypatch
     assert error("my gold.mrg", "A.mrg", "--format", "json") == f"treegauge: unknown command 'my gold.mrg'; type: {line}"
     assert "treegauge score" not in error("no.mrg", "A.mrg")
     assert error("my gold.mrg").endswith("type: treegauge validate 'my gold.mrg'")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("train gold.mrg x.model", "Got unexpected extra argument (x.model); a file to write is named with -o FILE"),
+        ("train gold.mrg -o x.model --grammars one", "Invalid value for '--grammars': 'one' is not a whole number."),
+        ("train gold.mrg -o x.model --hold-out x", "Invalid value for '--hold-out': 'x' is not a number."),
+    ],
+)
+def test_what_is_wrong_with_an_argument_is_said_in_plain_words(line: str, said: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "treegauge", *line.split()], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {said}")
 
 
 def test_help_knows_the_words_as_well() -> None:

@@ -223,8 +223,13 @@ class Command(click.Command):
             from treegauge.cli._words import value_meant
 
             choices = getattr(error.param.type, "choices", ()) if error.param is not None else ()
-            if meant := value_meant(error.message, choices):
-                raise click.BadParameter(error.message + meant, ctx, error.param) from None
+            said = error.message.replace("valid integer range", "whole number").replace("valid float range", "number")
+            if isinstance(error, click.MissingParameter):
+                raise
+            raise click.BadParameter(said + value_meant(error.message, choices), ctx, error.param, error.param_hint) from None
+        except click.UsageError as error:
+            if error.message.startswith("Got unexpected extra argument") and any(each.name == "output" for each in self.params):
+                raise click.UsageError(f"{error.message}; a file to write is named with -o FILE", ctx) from None
             raise
 
     def invoke(self, ctx: click.Context) -> Any:

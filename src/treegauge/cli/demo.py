@@ -6,8 +6,7 @@ import io
 import shlex
 import sys
 import tempfile
-from collections.abc import Generator
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,13 +58,17 @@ def command() -> None:
       treegauge demo
     """
     click.echo(_ABOUT)
-    with tempfile.TemporaryDirectory() as folder, _saying_that_it_compiles():
-        write_examples(folder)
-        for step in _STEPS:
-            click.echo(f"\n$ treegauge {step.line}  # {step.purpose}" if step.purpose else f"$ treegauge {step.line}")
-            for line in _printed(step, Path(folder)):
-                click.echo(line)
-    click.echo(f"\n{_NEXT}")
+    stderr = sys.stderr  # it shows that kernels are compiled, even while the messages of a command are kept
+    compiling = when_compiling(lambda _: click.echo("(compiling the parser: this takes a few seconds, once)", file=stderr))
+    try:
+        with tempfile.TemporaryDirectory() as folder, compiling if can_compile() else nullcontext():
+            write_examples(folder)
+            for step in _STEPS:
+                click.echo(f"\n$ treegauge {step.line}  # {step.purpose}" if step.purpose else f"$ treegauge {step.line}")
+                for line in _printed(step, Path(folder)):
+                    click.echo(line)
+    finally:
+        click.echo(f"\n{_NEXT}")
 
 
 def _printed(step: _Step, folder: Path) -> list[str]:
@@ -76,17 +79,6 @@ def _printed(step: _Step, folder: Path) -> list[str]:
         treegauge.main(shlex.split(step.line), prog_name="treegauge", standalone_mode=False)
     lines = [line for line in written.getvalue().decode(printed.encoding).splitlines() if line.strip()]
     return lines if step.shown is None else [line for line in lines if line.startswith(step.shown)]
-
-
-@contextmanager
-def _saying_that_it_compiles() -> Generator[None]:
-    """A context in which stderr shows that kernels are compiled, even while the messages of a command are kept."""
-    if not can_compile():
-        yield
-        return
-    stderr = sys.stderr
-    with when_compiling(lambda _: click.echo("(compiling the parser: this takes a few seconds, once)", file=stderr)):
-        yield
 
 
 @click.command(cls=Command)

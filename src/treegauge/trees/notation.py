@@ -144,7 +144,7 @@ def parse_all(text: str) -> list[Tree]:
         elif open_nodes:
             open_nodes[-1][1].append(restore_word(token))
         else:
-            raise _error("text outside brackets", text, at)
+            raise _error("text outside brackets", text, at, 'treegauge.read(text, on_error="repair")[0] reads a tree inside prose.')
     if open_nodes:
         raise _error("opening bracket that is never closed", text, open_nodes[0][2])
     return trees
@@ -161,7 +161,10 @@ def _label(tokens: list[tuple[str, int]], index: int, opened_at: int) -> tuple[s
     return restore_label(atom), index + 1
 
 
-def _error(problem: str, text: str, at: int) -> BracketError:
+_BALANCE = "Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
+
+
+def _error(problem: str, text: str, at: int, advice: str = _BALANCE) -> BracketError:
     line_start = text.rfind("\n", 0, at) + 1
     line_end = text.find("\n", at)
     return BracketError(
@@ -170,7 +173,7 @@ def _error(problem: str, text: str, at: int) -> BracketError:
         line=text.count("\n", 0, at) + 1,
         column=at - line_start + 1,
         text=text[line_start : line_end if line_end >= 0 else len(text)],
-        advice="Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets.",
+        advice=advice,
     )
 
 
