@@ -340,10 +340,9 @@ def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable
         @functools.wraps(function)
         def call(*args: P.args, **keywords: P.kwargs) -> T:
             if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
-                taken = ", ".join(name for name in names[: code.co_argcount] if name != "self")
-                named = " and ".join(f"{name}=" for name in names[code.co_argcount :]) or "; ".join(("nothing", *hints.values()))
-                all_taken = f"{function.__name__} takes {f'{taken}; all others by name' if taken else named}"
-                raise UsageError(hints.get(taken, all_taken))
+                bare = ", ".join(name for name in names[: code.co_argcount] if name != "self")
+                rest = " and ".join(f"{name}=" for name in names[code.co_argcount :]) or "; ".join(("nothing", *hints.values()))
+                raise UsageError(hints.get(bare) or f"{function.__name__} takes {f'{bare}; all others by name' if bare else rest}")
             for name, value in zip(names, args, strict=False):
                 if kinds.get(name) not in ("str", "str | None"):  # functions say more of a text that is none
                     check_kind(name, value, kinds.get(name, ""))

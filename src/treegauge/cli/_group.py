@@ -224,9 +224,9 @@ class Command(click.Command):
 
             choices = getattr(error.param.type, "choices", ()) if error.param is not None else ()
             said = error.message.replace("valid integer range", "whole number").replace("valid float range", "number")
-            if isinstance(error, click.MissingParameter):
-                raise
-            raise click.BadParameter(said + value_meant(error.message, choices), ctx, error.param, error.param_hint) from None
+            if (said := said + value_meant(error.message, choices)) != error.message:
+                raise click.BadParameter(said, ctx, error.param, error.param_hint) from None
+            raise
         except click.UsageError as error:
             if error.message.startswith("Got unexpected extra argument") and any(each.name == "output" for each in self.params):
                 raise click.UsageError(f"{error.message}; a file to write is named with -o FILE", ctx) from None

@@ -84,10 +84,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     how = CompareOptions(
         **{name: chosen[name] for name in names}, treebank=options.treebank, on_error=options.on_error, pair="text"
     )
-    if chosen["scored"]:
-        report = _of_scores([gold, *tests], how, chosen)
-    else:
-        report = _of_trees(gold, systems, how, options, chosen)
+    report = _of_scores([gold, *tests], how, chosen) if chosen["scored"] else _of_trees(gold, systems, how, options, chosen)
     report = replace(report, command=shlex.join(["treegauge", *map(_without_folder, sys.argv[1:])]), full=chosen["full"])
     if chosen["grammar"]:
         from treegauge.cli._grammars import parse_base_table

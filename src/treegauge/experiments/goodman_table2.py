@@ -11,16 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from treegauge.errors import MismatchError, UsageError
+from treegauge.experiments import paper_comparison
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, TreebankSplit, Work, own_corpus, setting
-from treegauge.experiments.paper_comparison import (
-    CriterionTest,
-    RateTests,
-    criterion_table,
-    criterion_test,
-    error_reduction,
-    in_words,
-    paper_table,
-)
 from treegauge.grammar.tree_counts import induce
 from treegauge.normalise import pipeline
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
@@ -136,15 +128,17 @@ def run(corpus: Corpus, settings: Settings, work: Work) -> ExperimentReport:
     )
     work.report("testing differences")
     binary, nary = (
-        RateTests("goodman", gold, matrix.trees, preset="none", rounds=settings.rounds, seed=settings.seed)
+        paper_comparison.RateTests("goodman", gold, matrix.trees, preset="none", rounds=settings.rounds, seed=settings.seed)
         for gold in (matrix.binary_gold, matrix.gold)
     )
     verdicts = [
-        criterion_test(nary if criterion.startswith("consistent") else binary, criterion, CRITERIA[criterion], own, NAMES)
+        paper_comparison.criterion_test(
+            nary if criterion.startswith("consistent") else binary, criterion, CRITERIA[criterion], own, NAMES
+        )
         for criterion, own in OWN.items()
     ]
     return ExperimentReport(
-        tables=[_table(matrix), _reductions(matrix), criterion_table(verdicts)],
+        tables=[_table(matrix), _reductions(matrix), paper_comparison.criterion_table(verdicts)],
         notes=_notes(corpus, parts, settings, matrix, verdicts),
         figures=[_figure(corpus, matrix)],
         data={
@@ -163,7 +157,7 @@ def _table(matrix: Matrix) -> Table:
     unparsed = matrix.unparsed / len(matrix.gold)
     notes = [f"Unparsed sentences (right-branching fallback): paper {PAPER_UNPARSED:.0%}, ours {unparsed:.1%}."]
     title = "Grammar induced by counting: three algorithms on five criteria"
-    return paper_table(title, ("algorithm",), tuple(CRITERIA.values()), PAPER, ours, percent=True, notes=notes)
+    return paper_comparison.paper_table(title, ("algorithm",), tuple(CRITERIA.values()), PAPER, ours, percent=True, notes=notes)
 
 
 def _reductions(matrix: Matrix) -> Table:
@@ -171,8 +165,8 @@ def _reductions(matrix: Matrix) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in GOODMAN_OBJECTIVES[1:]:
         for column, criterion in enumerate(CRITERIA):
-            printed = error_reduction(PAPER["Labelled Tree",][column], PAPER[NAMES[name],][column])
-            found = error_reduction(matrix.rates["viterbi"][criterion], matrix.rates[name][criterion])
+            printed = paper_comparison.error_reduction(PAPER["Labelled Tree",][column], PAPER[NAMES[name],][column])
+            found = paper_comparison.error_reduction(matrix.rates["viterbi"][criterion], matrix.rates[name][criterion])
             rows.append((NAMES[name], CRITERIA[criterion], printed, found))
     columns = ("algorithm", "criterion", "paper", "ours")
     return Table(
@@ -191,10 +185,12 @@ def _figure(corpus: Corpus, matrix: Matrix) -> Figure:
 
 
 def _notes(
-    corpus: Corpus, parts: TreebankSplit, settings: Settings, matrix: Matrix, verdicts: Sequence[CriterionTest]
+    corpus: Corpus, parts: TreebankSplit, settings: Settings, matrix: Matrix, verdicts: Sequence[paper_comparison.CriterionTest]
 ) -> list[str]:
     # Goodman's algorithms and criteria have the same names.
-    outcome = in_words([replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm") for each in verdicts])
+    outcome = paper_comparison.in_words(
+        [replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm") for each in verdicts]
+    )
     return [
         f"Outcome: {outcome} In the paper there is one exception: Labelled Recall is best on Consistent Brackets Recall.",
         "Corpus: the paper used part of the Penn Treebank 0.5 (1805 test sentences, 38610 nonterminals; how many to train on it "

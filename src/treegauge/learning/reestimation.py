@@ -27,18 +27,7 @@ from treegauge.compilation import Ints
 from treegauge.engines import IN_PROCESS, Engine, in_threads
 from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG, Rule, totals_by_parent
-from treegauge.learning.kernels import (
-    OUT_OF_RANGE,
-    BlockCounts,
-    BlockRules,
-    BlockTokens,
-    DenseChart,
-    bracket_posteriors,
-    count_block,
-    likeliest_splits,
-    most_cells,
-    new_chart,
-)
+from treegauge.learning import kernels
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.neural.dense_pcfg import expected_rule_counts
 from treegauge.parsing.forest import Forest
@@ -164,7 +153,7 @@ class _Block:
     first: int
     last: int
     terminals: NDArray[np.int64]
-    tokens: BlockTokens
+    tokens: kernels.BlockTokens
     longest: int
     cells: int
 
@@ -187,7 +176,7 @@ def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
     a, b = sentences.token_offset[first], sentences.token_offset[last]
     c, d = sentences.bracket_offset[first], sentences.bracket_offset[last]
     terminals, word = np.unique(sentences.terminal[a:b], return_inverse=True)
-    tokens = BlockTokens(
+    tokens = kernels.BlockTokens(
         word.reshape(-1).astype(np.int64),
         sentences.token_offset[first : last + 1] - a,
         sentences.start[c:d].astype(np.int64),
@@ -195,7 +184,7 @@ def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
         sentences.bracket_offset[first : last + 1] - c,
     )
     longest = int(np.diff(tokens.word_first).max())
-    cells = int(most_cells(tokens, np.empty((longest, longest + 1), np.int64)))
+    cells = int(kernels.most_cells(tokens, np.empty((longest, longest + 1), np.int64)))
     return _Block(first, last, terminals.astype(np.int64), tokens, longest, cells)
 
 
@@ -242,26 +231,26 @@ def expect_on_device(grammar: DenseGrammar, sentences: BracketedSentences, devic
     return DenseExpectation(*expected_rule_counts(grammar.binary, grammar.lexical, given, device))
 
 
-def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -> list[BlockCounts]:
+def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -> list[kernels.BlockCounts]:
     return [_count(*grammar, block) for block in blocks]
 
 
-def _count(binary: Float64, words: Float64, block: _Block) -> BlockCounts:
+def _count(binary: Float64, words: Float64, block: _Block) -> kernels.BlockCounts:
     """The counts of a block; ``words`` has the lexical probabilities of all words of the sentences."""
     N, lexical = len(binary), words[block.terminals]
     largest = lexical.max(axis=1)
     divisor = np.where(largest > 0, largest, 1.0)
     with np.errstate(divide="ignore"):
-        grammar = BlockRules(binary, lexical / divisor[:, None], np.log(largest))
-    chart: DenseChart = new_chart(max(block.longest, 1), N, max(block.cells, 1))
-    counts = BlockCounts(np.zeros_like(binary), np.zeros_like(lexical), np.empty(block.last - block.first))
-    count_block(block.tokens, grammar, chart, counts)
+        grammar = kernels.BlockRules(binary, lexical / divisor[:, None], np.log(largest))
+    chart: kernels.DenseChart = kernels.new_chart(max(block.longest, 1), N, max(block.cells, 1))
+    counts = kernels.BlockCounts(np.zeros_like(binary), np.zeros_like(lexical), np.empty(block.last - block.first))
+    kernels.count_block(block.tokens, grammar, chart, counts)
     return counts
 
 
 def _with_out_of_range(grammar: DenseGrammar, sentences: BracketedSentences, expected: DenseExpectation) -> DenseExpectation:
     """The same counts with those of the sentences added that were out of the kernels' range."""
-    odd = np.flatnonzero(expected.log_probability == OUT_OF_RANGE)
+    odd = np.flatnonzero(expected.log_probability == kernels.OUT_OF_RANGE)
     if not len(odd):
         return expected
     rules = grammar.to_pcfg()
@@ -440,7 +429,7 @@ def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> lis
         if not len(words):
             found.append(None)
             continue
-        log_probability, split = likeliest_splits(log_binary, log_lexical[words])
+        log_probability, split = kernels.likeliest_splits(log_binary, log_lexical[words])
         if log_probability == -math.inf:
             found.append(None)
             continue
@@ -460,12 +449,12 @@ def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64
     """The probability of each span of two words or more that a constituent has it; None if numbers are out of range."""
     n, N = lexical.shape
     largest = lexical.max(axis=1)
-    grammar = BlockRules(binary, lexical / largest[:, None], np.log(largest))
+    grammar = kernels.BlockRules(binary, lexical / largest[:, None], np.log(largest))
     none = np.zeros(0, np.int64)
-    tokens = BlockTokens(np.arange(n), np.array([0, n]), none, none, np.array([0, 0]))
-    chart: DenseChart = new_chart(n, N, n * (n + 1) // 2)
+    tokens = kernels.BlockTokens(np.arange(n), np.array([0, n]), none, none, np.array([0, 0]))
+    chart: kernels.DenseChart = kernels.new_chart(n, N, n * (n + 1) // 2)
     weight = np.zeros((n, n + 1))
-    return weight if bracket_posteriors(tokens, grammar, chart, weight) else None
+    return weight if kernels.bracket_posteriors(tokens, grammar, chart, weight) else None
 
 
 def _brackets(split: Ints) -> BracketList:

@@ -145,9 +145,8 @@ class ParsingModel:
             return _of_tokens(itertools.chain.from_iterable(map(tokenise, sentences)))
         if isinstance(text, Sentence | Tree):
             return _of_tokens(*(sentence_of(text.tagged()) if isinstance(text, Tree) else text)[:2])
-        kind = type(text).__name__
-        several = "only parse takes a list of them, or a column, df['text']"
-        raise UsageError(f"a sentence is a string, not of type {kind}; {several}; tokens are words=[...]")
+        several = f"not of type {type(text).__name__}; only parse takes a list of them, or a column, df['text']"
+        raise UsageError(f"a sentence is a string, {several}; tokens are words=[...]")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trained model or a mixture to a file, from which :func:`load` opens it; a mixture's file names its models."""

@@ -56,8 +56,7 @@ def write_figure(figure: Figure | Comparison, path: str | Path, *, data: bool = 
     it; returns the files."""
     figure = comparison_figure(figure) if isinstance(figure, Comparison) else figure
     if not isinstance(cast("object", figure), Figure):
-        given = type(figure).__name__
-        raise UsageError(f"a figure is made of a comparison, write_figure(treegauge.compare(...), 'x.svg'), not of a {given}")
+        raise UsageError(f"a figure is made of a comparison: write_figure(comparison, 'x.svg'), not of a {type(figure).__name__}")
     path = Path(path)
     write_bytes(draw_svg_as(figure_file(figure), figure_format(path)), path)
     tables = [path.with_suffix(".csv")] if data else []

@@ -20,19 +20,8 @@ from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
 from treegauge.scoring.paper_table import in_units
 from treegauge.scoring.result import Result
+from treegauge.significance import classical
 from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
-from treegauge.significance.classical import (
-    DEPENDENCE,
-    Cells,
-    RealTest,
-    SignTest,
-    binomial,
-    holm,
-    mcnemar,
-    real_test,
-    sign_counts,
-    sign_test_of,
-)
 from treegauge.significance.comparison import BracketTests, Difference, Documents, Equivalence, Group, PairOfSystems, Rate
 from treegauge.significance.documents import Clusters, documents_of
 from treegauge.significance.power import CORRELATIONS, Power, equivalence, power_of, power_of_runs
@@ -303,15 +292,14 @@ def run_warnings(runs: Mapping[str, int]) -> list[str]:
     return [f"{system} {told[of]}" for system, of in few.items()]
 
 
-def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:
+def bracket_warnings(cells: classical.Cells, real: classical.RealTest) -> list[str]:
     """Warnings for McNemar's test and the real test.
 
-    >>> from treegauge.significance.classical import real_test
-    >>> cells = Cells(60, 20, 15, 30)
-    >>> [warning.partition(":")[0] for warning in bracket_warnings(cells, real_test(cells))[1:]]
+    >>> cells = classical.Cells(60, 20, 15, 30)
+    >>> [warning.partition(":")[0] for warning in bracket_warnings(cells, classical.real_test(cells))[1:]]
     ['the systems complement each other', 'small real test']
     """
-    warnings = [DEPENDENCE]
+    warnings = [classical.DEPENDENCE]
     if real.reason:
         warnings.append(real.reason)
     if cells.total and min(cells.YN, cells.NY) >= COMPLEMENTING * cells.total:
@@ -349,7 +337,7 @@ class GroupTests:
         tests = _SentenceTests(paired, names, self.table.runs, exact, documents, self)
         numbers = list(itertools.combinations(range(len(systems)), 2))
         tested = [tests.pair(a, b) for a, b in numbers]
-        corrected = {name: holm([test.p[name] for test in tested]) for name in names}
+        corrected = {name: classical.holm([test.p[name] for test in tested]) for name in names}
         pairs = tuple(
             PairOfSystems(
                 systems[a],
@@ -390,8 +378,8 @@ class GroupTests:
         brackets = [_of_sentences(rows[system][:, column], sentences) for system in (a, b)]
         sets = [_of_sentences(reproduced[system], sentences) for system in (a, b)]
         cells = _cells(sets, brackets)
-        real = real_test(cells)
-        return BracketTests(cells, binomial(cells), mcnemar(cells), real, tuple(bracket_warnings(cells, real)))
+        real = classical.real_test(cells)
+        return BracketTests(cells, classical.binomial(cells), classical.mcnemar(cells), real, tuple(bracket_warnings(cells, real)))
 
     def _brackets(
         self, name: str | None, sentences: Int64
@@ -491,7 +479,7 @@ class _SentenceTests:
         found = [list(pair.differences) for pair in pairs]
         for place, name in enumerate(self.names):
             margin = in_units(name, points or math.nan)
-            p = holm(
+            p = classical.holm(
                 [self._equivalence(a, b, of[place], margin) for of, (a, b) in zip(found, numbers, strict=True)] if points else []
             )
             for number, (a, b) in enumerate(numbers):
@@ -523,7 +511,7 @@ class _SentenceTests:
         return {r: power_of(values, true, r, per_unit=len(self.paired) / len(self.units)) for r in CORRELATIONS}
 
     @lru_cache(maxsize=1)  # noqa: B019
-    def _signs(self, a: int, b: int) -> dict[Name, SignTest]:
+    def _signs(self, a: int, b: int) -> dict[Name, classical.SignTest]:
         return _sign_tests(self.paired, self.runs[a], self.runs[b], self.names)
 
     def documents(self, pairs: Sequence[tuple[int, int]]) -> Documents | None:
@@ -544,14 +532,14 @@ def _is_lower_better(name: Name) -> bool:
     return name[1] in find_metric(name[0]).lower_is_better
 
 
-def _sign_tests(paired: PairedColumns, a: Sequence[int], b: Sequence[int], names: Sequence[Name]) -> dict[Name, SignTest]:
+def _sign_tests(paired: PairedColumns, a: Sequence[int], b: Sequence[int], names: Sequence[Name]) -> dict[Name, classical.SignTest]:
     """The sign test of each rate, on its values for single sentences, which are means over the runs of a system."""
     signs = {name: -1 if _is_lower_better(name) else 1 for name in names}
     counts = {name: np.zeros(3, dtype=np.int64) for name in names}
     for ours, theirs in zip(*(_mean_rates(paired, runs, names) for runs in (a, b)), strict=True):
         for number, (name, sign) in enumerate(signs.items()):
-            counts[name] += sign_counts(sign * ours[:, number], sign * theirs[:, number])
-    return {name: sign_test_of(of_name) for name, of_name in counts.items()}
+            counts[name] += classical.sign_counts(sign * ours[:, number], sign * theirs[:, number])
+    return {name: classical.sign_test_of(of_name) for name, of_name in counts.items()}
 
 
 def _mean_rates(paired: PairedColumns, runs: Sequence[int], names: Sequence[Name]) -> Iterator[Floats]:
@@ -560,8 +548,8 @@ def _mean_rates(paired: PairedColumns, runs: Sequence[int], names: Sequence[Name
         yield blocks[0] if len(blocks) == 1 else np.mean(blocks, axis=0)
 
 
-def _cells(sets: Sequence[Rows], brackets: Sequence[Rows]) -> Cells:
+def _cells(sets: Sequence[Rows], brackets: Sequence[Rows]) -> classical.Cells:
     """YY, YN, NY and NN of all sentences, given the brackets that each system reproduced and the numbers of brackets (TTB)."""
     if not np.array_equal(brackets[0], brackets[1]):
         raise MismatchError("the two systems were not scored against the same treebank brackets")
-    return Cells(*rows_of_bits(sets[0], sets[1], brackets[0].astype(np.int64)).sum(axis=0).tolist())
+    return classical.Cells(*rows_of_bits(sets[0], sets[1], brackets[0].astype(np.int64)).sum(axis=0).tolist())
