@@ -195,6 +195,8 @@ def test_a_comparison_says_who_is_better() -> None:
     flat = "(S (NP-SBJ (N a)) (V b))\n"
     comparison = treegauge.compare(TEXT * 20, {"flat": flat * 20, "half": TEXT * 10 + flat * 10}, rounds=99)
     assert repr(comparison).startswith("<Comparison on 20 sentences: half is better than flat by ")
+    header = comparison.to_latex("recall", "precision", "f1", "exact").splitlines()[5]  # any number of rates
+    assert header.startswith("system & recall & precision & F1 & exact match")
     planned = treegauge.compare(TEXT * 20, {"flat": flat * 20}, rounds=99, power=True, assume=1)
     assert repr(planned).startswith("<Comparison on 20 sentences: ")
 

@@ -343,7 +343,7 @@ def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable
                 bare = ", ".join(name for name in names[: code.co_argcount] if name != "self")
                 rest = " and ".join(f"{name}=" for name in names[code.co_argcount :]) or "; ".join(("nothing", *hints.values()))
                 raise UsageError(hints.get(bare) or f"{function.__name__} takes {f'{bare}; all others by name' if bare else rest}")
-            for name, value in zip(names, args, strict=False):
+            for name, value in zip(names[: code.co_argcount], args, strict=False):
                 if kinds.get(name) not in ("str", "str | None"):  # functions say more of a text that is none
                     check_kind(name, value, kinds.get(name, ""))
             for name, value in keywords.items():

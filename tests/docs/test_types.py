@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 WITH_TORCH = {"train_span_crf.py"}
-PAGES = (ROOT / "docs" / "howto" / "python.md", ROOT / "docs" / "howto" / "parse-text.md", ROOT / "docs" / "compare.md")
+PAGES = tuple(ROOT / "docs" / name for name in ("howto/python.md", "howto/parse-text.md", "howto/paper.md", "compare.md"))
 CHECKERS = {
     "mypy": ["mypy", "--strict", "--no-error-summary", "--python-executable", sys.executable],
     "pyright": ["pyright", "--pythonpath", sys.executable],

@@ -54,7 +54,7 @@ def test_the_readme_from_the_first_line_to_the_last(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_a_paper_by_tonight(tmp_path: Path) -> None:
+def test_a_paper_by_tonight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     found = follow("docs/howto/paper.md", tmp_path)
     (claim,) = re.findall(r"^> (.*)$", (ROOT / "docs/howto/paper.md").read_text("utf-8"), re.MULTILINE)
     answer = printed(found, "compare gold.mrg baseline=runs:")
@@ -64,6 +64,11 @@ def test_a_paper_by_tonight(tmp_path: Path) -> None:
     assert "over 5 runs" in table
     assert ElementTree.parse(tmp_path / "differences.svg").getroot().tag.endswith("svg")
     assert all(name in (tmp_path / "report.html").read_text("utf-8") for name in ("baseline", "ours"))
+    (source,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/howto/paper.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(source, {})
+    assert capsys.readouterr().out.startswith(answer.partition("\n")[0])
+    assert "system & recall & precision & F1 " in (tmp_path / "table.tex").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -66,8 +66,21 @@ def compare(
     paths, Treebanks, bracketed text, iterables of trees; ``reading`` has the options for reading files. ``judgements`` are a
     person's judgements, by system: with them, all of Hogenhout & Matsumoto's measures are defined, and a rejected exact match is
     not reproduced. ``progress`` is called with the number of rounds done since the last call, of ``options.rounds`` in all.
-    ``engine`` is where the rounds run; it does not affect the result. What looks wrong about the trees is issued as one
-    :class:`~treegauge.errors.TreegaugeWarning`; with ``strict``, it is a MismatchError.
+    ``engine`` is where the rounds run; it does not affect the result.
+
+    Options:
+
+    * ``rates``: names as in ``"recall,f1"``, or "all"; ``metric``: a name, or several in a list; ``preset``: which brackets count.
+    * ``clusters``: the documents, whose sentences are resampled together: a file with the name, first and last sentence of each
+      document, a label for each sentence, ``by-file``, or ``comment:PATTERN``, a line of gold that begins one.
+    * ``power``: how likely such a test set is to show the difference; ``assume``: the difference in points to plan for;
+      ``equivalence``: a margin in points for two one-sided tests.
+    * ``rounds``, ``seed``: of the random swaps and bootstrap samples; ``level``, ``interval``: of the confidence intervals.
+    * ``lengths``, ``cutoff``, ``structure``: also compare sentences by length, up to so many words, and the brackets of labels.
+    * ``on_mismatch``, ``match_words``, ``on_error``, ``pair``, ``treebank``, and those for reading: as of :func:`treegauge.score`.
+
+    A system is one set of trees, or several runs: a list of files, or ``"runs:GLOB"``. What looks wrong about the trees is issued
+    as one :class:`~treegauge.errors.TreegaugeWarning`; with ``strict``, it is a MismatchError.
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
     >>> flat, flatter = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5, "(S (D a) (N b) (VP (V c) (D d) (N e)))" * 5
