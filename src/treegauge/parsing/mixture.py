@@ -26,6 +26,7 @@ from treegauge.parsing.parser import BatchParser, ParsedSentence, Parser, Senten
 from treegauge.parsing.posterior_view import AnyOrder, PosteriorView, SpanLabels
 from treegauge.parsing.span_charts import TOP
 from treegauge.parsing.spellings import Spellings
+from treegauge.trees.columns import Float64, Int64
 from treegauge.trees.tree import Child, Tree
 
 LAM = 0.45
@@ -37,8 +38,6 @@ LEAST = 1e-6
 """Smaller posteriors are left out of the mean."""
 _LARGEST = 1e100
 """No share is larger."""
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Names = Callable[[str], Sequence[str]]
 
 
