@@ -224,21 +224,19 @@ class RecordFile:
     @contextmanager
     def _replacing(self) -> Generator[None]:
         """A context after which the file has its name; if an error is raised, the records written so far stay where they are."""
-        if self._place == self._target:
-            if self._abandoned is not None:
-                # Otherwise a later resume would continue what an older run has left, and not this one.
-                Path(self._abandoned).unlink(missing_ok=True)
-            yield
-            return
+        if self._abandoned is not None:
+            # Otherwise a later resume would continue what an older run has left, and not this one.
+            Path(self._abandoned).unlink(missing_ok=True)
         try:
             yield
         except BaseException:
-            if os.path.exists(self._place) and not os.path.getsize(self._place):
+            if os.path.isfile(self._place) and not os.path.getsize(self._place):
                 os.unlink(self._place)
             raise
-        if os.path.exists(self._target):
-            os.chmod(self._place, stat.S_IMODE(os.stat(self._target).st_mode))
-        os.replace(self._place, self._target)
+        if self._place != self._target:
+            if os.path.exists(self._target):
+                os.chmod(self._place, stat.S_IMODE(os.stat(self._target).st_mode))
+            os.replace(self._place, self._target)
 
     def _stream(self) -> AbstractContextManager[BinaryIO]:
         if not self.done:
