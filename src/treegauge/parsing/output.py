@@ -20,7 +20,7 @@ from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import SentenceBlock
 from treegauge.errors import TreegaugeError, UsageError, WriteError
 from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
-from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file
+from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file, is_stream
 from treegauge.io.writing import partial_path, write_standard_output
 from treegauge.parsing.input import InputKind
 from treegauge.parsing.parse_parts import Constituent
@@ -155,12 +155,12 @@ class RecordFile:
     def __init__(self, path: str, form: str, has_comments: bool, *, resume: bool, plan: Mapping[str, Any] | None = None) -> None:
         self._path, self._suffix = path, Path(path).suffix.lower()
         self._form, self._by_blank_lines = form, form == "bracketed" and has_comments
-        self._target = path if path == "-" else os.path.realpath(path)
+        self._target = path if is_stream(path) else os.path.realpath(path)
         unfinished = f"{self._target}{UNFINISHED}"
         has_earlier = path != "-" and os.path.isfile(self._target) and os.path.getsize(self._target) > 0
         self._place = unfinished if (os.path.exists(unfinished) if resume else has_earlier) else self._target
         self._abandoned = None if resume or self._place == unfinished else unfinished
-        self._plan = None if plan is None or path == "-" else Path(f"{self._target}{CHECKPOINT}")
+        self._plan = None if plan is None or is_stream(path) else Path(f"{self._target}{CHECKPOINT}")
         # Hashes of the words of complete records: a compressed file is written anew before the sentences are read.
         self._kept: list[int | None] = []
         if resume and self._has_records():
