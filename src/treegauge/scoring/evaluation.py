@@ -18,13 +18,8 @@ from typing import Any, Unpack, cast, overload
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
-<<<<<<< HEAD
 from treegauge.errors import FormatError, InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
-from treegauge.io.sources import ReadKeywords, ReadOptions, is_read_once
-=======
-from treegauge.errors import InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
 from treegauge.io.sources import ReadKeywords, ReadOptions, is_stream
->>>>>>> r27b
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
