@@ -243,6 +243,18 @@ def test_the_words_of_trees_are_parsed_without_traces(models: dict[str, ParsingM
     assert of_tags.parse(tree).tree == of_tags.parse(words=words, tags=["DT", "NN", "VBD", "."]).tree
 
 
+def test_the_tags_of_a_tree_are_not_copied_into_a_tree_without_a_parse(models: dict[str, ParsingModel]) -> None:
+    for words in (["cat", "it", "cat", "n't"] * 3, ["it"] * 500):
+        tree = Tree("S", [Tree("GIVEN", [word]) for word in words])
+        for model in models.values():
+            parse = model.parse(tree)
+            assert parse.tree == model.parse(words=words).tree
+            assert "GIVEN" not in parse.tree.tags
+            if parse.fallback:
+                assert set(model.parse(words=words, tags=["GIVEN"] * len(words)).tree.tags) == {"GIVEN"}
+        assert all(models[name].parse(tree).fallback for name in ("trained.model", "counted.model"))
+
+
 def test_trees_get_the_parses_of_the_command(models: dict[str, ParsingModel], tmp_path: Path) -> None:
     gold = treegauge.read(own_treebank("dev"))[:30]
     assert any("-NONE-" in tree.tags for tree in gold)

@@ -19,7 +19,7 @@ from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import FormatError, InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
-from treegauge.io.sources import ReadKeywords, ReadOptions, is_read_once
+from treegauge.io.sources import ReadKeywords, ReadOptions, is_stream
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
@@ -374,7 +374,7 @@ def _count_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request) ->
     """The counts of two large files if no rows are wanted; None if the kernels cannot or need not count them."""
     if len(files) != 1 or any(len(side.paths) != 1 for side in files[0]) or (request.keep and request.sentences):
         return None
-    if any(map(is_read_once, files[0][0].paths + files[0][1].paths)) or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
+    if any(map(is_stream, files[0][0].paths + files[0][1].paths)) or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
         return None
     from treegauge.compilation import can_compile
 
@@ -405,7 +405,7 @@ def _paired_trees(gold: TreebankLike, test: TreebankLike, request: Request, kept
 
 def _must_keep(request: Request, path: str | None) -> bool:
     """Whether the trees of a file are kept: if they are wanted later, or come from a pipe, which cannot be read twice."""
-    return request.keep and (request.trees or is_read_once(path))
+    return request.keep and (request.trees or is_stream(path))
 
 
 def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
