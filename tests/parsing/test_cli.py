@@ -228,6 +228,8 @@ def test_posteriors_of_the_first_of_several_sentences_say_so(tmp_path: Path, cat
     file.write_text("a a a\na a\n")
     assert "--sentence 2 shows the second one" in run("posteriors", catalan, str(file)).stderr
     assert "--sentence 2" not in run("posteriors", catalan, str(file), "--sentence", "1").stderr
+    said = run("posteriors", catalan, str(file), "--sentence", "all").stderr.splitlines()
+    assert [line.partition(": log probability of the words")[0] for line in said] == ["sentence 1", "sentence 2"]
     file.write_text("a a a\n")
     assert "--sentence 2" not in run("posteriors", catalan, str(file)).stderr
 

@@ -141,12 +141,12 @@ def _print_sentence(
     rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
     if number is not None and form != "json":
         click.echo(f"# sentence {number}")
-    _print_constituents(view, words, rows, form)
+    _print_constituents(view, words, rows, form, "" if number is None else f"sentence {number}: ")
 
 
-def _print_constituents(view: PosteriorView, words: Sequence[str], rows: Sequence[Constituent], form: str) -> None:
+def _print_constituents(view: PosteriorView, words: Sequence[str], rows: Sequence[Constituent], form: str, which: str) -> None:
     """Print the constituents of a sentence with their posteriors; stderr shows its probability, parses and entropy, if these are
-    known."""
+    known, after ``which`` sentence it is."""
     parses: Any = getattr(view, "n_parses", None)
     log_probability = view.log_partition if "grammar" in view.gives else None
     if form == "json":
@@ -173,7 +173,7 @@ def _print_constituents(view: PosteriorView, words: Sequence[str], rows: Sequenc
     said = [] if log_probability is None else [f"log probability of the words {log_probability:.4f}; {number_of(parses, 'parse')}"]
     entropy = view.entropy() if "trees" in view.gives else math.nan
     if said := [*said, *([] if math.isnan(entropy) else [f"entropy {entropy / math.log(2):.2f} bits ({entropy:.4f} nats)"])]:
-        click.echo(", ".join(said), err=True)
+        click.echo(which + ", ".join(said), err=True)
 
 
 def _view(parser: SentenceParser, sentence: Sentence) -> PosteriorView:

@@ -279,6 +279,8 @@ def read_file(path: str | Path, *, start: str | None = None, renormalise: bool =
         raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
     if text.strip() and "->" not in text and "→" not in text:
         problem = "this is neither a model nor a grammar, which has rules such as S -> NP VP [1]"
-        advice = "A model, a file of induce, train or mix, comes before the text; own is a small grammar that comes with treegauge."
+        advice = (
+            "A model is a file of induce, train or mix, before the text in a command; own is a small one that comes with treegauge."
+        )
         raise FormatError(problem, path=str(path), advice=advice)
     return read_text(text, path=str(path), start=start, renormalise=renormalise)
