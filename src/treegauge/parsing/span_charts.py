@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from treegauge.errors import NoTree, UsageError, check_name
-from treegauge.parsing.posterior_view import DUMMY, Best, Constituent, Float64, Parse, PosteriorView, Reading, SpanLabels
+from treegauge.parsing.posterior_view import DUMMY, TOP, Best, Constituent, Float64, Parse, PosteriorView, Reading, SpanLabels
 from treegauge.parsing.span_kernels import sample_parts
 from treegauge.parsing.span_trees import (
     JOIN,
@@ -59,8 +59,6 @@ from treegauge.trees.tree import Child, Tree
 ChartKind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")
 CONVENTIONS = ("inclusive", "fencepost")
-TOP = "TOP"
-"""The root of a tree without a constituent over the whole sentence: a label that all presets delete, so that it does not count."""
 ROUNDING = 0.001
 """The distance by which posteriors may leave the range from 0 to 1, as they do in float16 or float32."""
 
