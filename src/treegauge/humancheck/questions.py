@@ -310,7 +310,7 @@ class _BracketFinder:
         self.gold, self.plan = gold, plan
         self.preset = plan.metric.preset_for(plan.preset)
         self.bare = without_traces(gold, self.preset)
-        self._gold_hash = cache(lambda sentence: tree_hash(gold[sentence]))
+        self._gold_hash = cache(self._hash_gold)
         self._sentence_hash = cache(sentence_hash)
         self._numbers: dict[BracketId, int] = {}
         self._spans: list[WordSpan] = []
@@ -354,6 +354,9 @@ class _BracketFinder:
         self._occurrences[number].append(occurrence)
         self._kinds[number] = min(self._kinds[number], kind)
         return number
+
+    def _hash_gold(self, sentence: int) -> str:
+        return tree_hash(self.gold[sentence])
 
     def questions(self) -> tuple[Question, ...]:
         """All questions, in the order of their numbers."""
