@@ -129,7 +129,11 @@ def inline_in_order(function: FunctionT) -> FunctionT:
 def or_python(decorator: FunctionT) -> FunctionT:
     """The decorator, or one that leaves functions as they are where Numba is not installed: for kernels that are quick enough in
     Python, so that networks can be trained with torch alone."""
-    return decorator if importlib.util.find_spec("numba") is not None else cast(Any, lambda function: function)
+    return decorator if importlib.util.find_spec("numba") is not None else cast(Any, _unchanged)
+
+
+def _unchanged(function: FunctionT) -> FunctionT:
+    return function
 
 
 def scoring_inline(function: FunctionT) -> FunctionT:
