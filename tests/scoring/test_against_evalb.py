@@ -120,13 +120,14 @@ def test_where_evalb_stops_is_said(stream: bool, tmp_path: Path, monkeypatch: py
     """At its error number MAX_ERROR + 2 EVALB stops without an F-measure, also in files that kernels count."""
     monkeypatch.setattr(evaluation, "SMALLEST_BYTES", 0)
     gold, wrong = "(TOP (S (NP (NN a)) (, ,) (VP (VB b))))\n", "(TOP (S (NP (NN a)) (NN ,) (VP (VB b))))\n"
-    for n_wrong in (11, 12, 30):
+    for n_wrong, more_gold, more_test in ((11, 0, 0), (12, 0, 0), (30, 0, 0), (10, 2, 0), (11, 2, 0), (11, 0, 2), (12, 1, 0)):
         rows = [gold] * 20 + [wrong, gold] * n_wrong
-        (tmp_path / "gold").write_text(gold * len(rows))
-        (tmp_path / "test").write_text("".join(rows))
+        (tmp_path / "gold").write_text(gold * (len(rows) + more_gold))
+        (tmp_path / "test").write_text("".join(rows) + gold * more_test)
         messages = BytesIO()
         code = evalb(["-p", "collins", str(tmp_path / "gold"), str(tmp_path / "test")], BytesIO(), messages)
-        found = treegauge.score(tmp_path / "gold", tmp_path / "test", stream=stream).evalb
+        pair = "order" if stream or more_gold == more_test else "text"
+        found = treegauge.score(tmp_path / "gold", tmp_path / "test", stream=stream, pair=pair).evalb
         assert found is not None
         assert found.stops_at == (int(messages.getvalue().splitlines()[-1].split()[0]) if code else None)
         dropped = f"drop {n_wrong} of these {len(rows)} sentences and print FMeasure 100.00."

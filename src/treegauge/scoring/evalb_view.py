@@ -63,9 +63,11 @@ class EvalbOutcome:
         failures = _first(self.failures + other.failures, self.max_error)
         return EvalbOutcome(self.file, *counts, failures=failures, max_error=self.max_error)
 
-    def finished(self, preset: Preset, gold: Iterable[str], test: Iterable[str]) -> EvalbOutcome:
-        """The outcome on all sentences, scored by a preset, given the labels of phrases on both sides."""
-        stops_at = self.failures[-1] + 1 if len(self.failures) >= max(self.max_error + 2, 1) else None
+    def finished(self, preset: Preset, gold: Iterable[str], test: Iterable[str], *, longer: bool) -> EvalbOutcome:
+        """The outcome on all sentences, scored by a preset, given the labels of phrases on both sides, and whether one side has
+        more sentences, which is an error at the first of these."""
+        failures = _first((*self.failures, *[self.sentences] * longer), self.max_error)
+        stops_at = failures[-1] + 1 if len(failures) >= max(self.max_error + 2, 1) else None
         assert preset.parameters is not None
         evalb = from_parameters(preset.parameters.parameters, preset.parameters.name)
         also: list[str] = []
