@@ -107,6 +107,16 @@ def test_an_interrupted_run_resumes_to_the_same_file(killed: tuple[str, ...], tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["catalan.pcfg", "part.mrg", "s.txt", "whole.mrg"]
 
 
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_run_that_ends_before_its_first_tree_leaves_no_file(catalan: str, tmp_path: Path, earlier: bool) -> None:
+    (tmp_path / "s.txt").write_bytes(b"a a\0\n")
+    if earlier:
+        (tmp_path / "part.mrg").write_text("(S a)\n")
+    before = sorted(tmp_path.iterdir())
+    assert run("parse", catalan, str(tmp_path / "s.txt"), "-o", str(tmp_path / "part.mrg")).returncode == 3
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_run_that_starts_again_says_what_it_discards(killed: tuple[str, ...]) -> None:
     done = run(*killed)
     assert "part.mrg: an unfinished run is discarded; --resume would have continued it" in done.stderr

@@ -25,6 +25,7 @@ from treegauge.parsing.objectives import CRITERIA, LPR, DecodingSetting, check_o
 from treegauge.parsing.parser import BatchParser, ParsedSentence, Parser, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import TOP, AnyOrder, PosteriorView, SpanLabels
 from treegauge.parsing.spellings import Spellings
+from treegauge.trees.columns import Float64, Int64
 from treegauge.trees.tree import Child, Tree
 
 LAM = 0.45
@@ -36,8 +37,6 @@ LEAST = 1e-6
 """Smaller posteriors are left out of the mean."""
 _LARGEST = 1e100
 """No share is larger."""
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Names = Callable[[str], Sequence[str]]
 
 

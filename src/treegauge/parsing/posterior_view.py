@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from treegauge.errors import TooLong, UsageError
 from treegauge.tables import concise, cut
+from treegauge.trees.columns import Float64
 from treegauge.trees.tree import Child, Tree
 
-Float64 = NDArray[np.float64]
 Reading = Literal["one", "set"]
 """The labels of one span: one, or a set of them where unary rules put several nodes over it."""
 
