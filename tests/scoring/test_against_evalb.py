@@ -153,6 +153,24 @@ def test_trees_that_cannot_be_read_are_errors_of_evalb(stream: bool, tmp_path: P
         assert found.stops_at == (int(messages.getvalue().splitlines()[-1].split()[0]) if code else None)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_text_outside_brackets_stops_evalb_whatever_its_limit(stream: bool, tmp_path: Path) -> None:
+    """EVALB repeats the error at the same place until its limit is reached, so that a larger one would not help."""
+    gold = "(TOP (S (NP (NN a)) (VP (VB b))))\n"
+    (tmp_path / "gold").write_text(gold * 6)
+    for place, answer in ((3, "Sorry, I cannot.\n"), (5, f"Here it is: {gold}")):
+        (tmp_path / "test").write_text("".join([*[gold] * place, answer, *[gold] * (5 - place)]))
+        assert evalb(["-p", "nk", str(tmp_path / "gold"), str(tmp_path / "test")], output := BytesIO(), BytesIO())
+        assert b"FMeasure" not in output.getvalue()
+        for preset, limit in (("collins", 10), ("nk", 10000)):
+            with pytest.warns(treegauge.TreegaugeWarning):
+                found = treegauge.score(tmp_path / "gold", tmp_path / "test", preset=preset, stream=stream).evalb
+            said = f"EVALB with {preset}.prm would stop at sentence {place + 1} (MAX_ERROR {limit}) and print no FMeasure."
+            assert str(found) == said
+            assert found is not None
+            assert EvalbOutcome.from_dict(found.to_dict()) == replace(found, failures=())
+
+
 def test_nothing_is_said_of_evalb_where_its_lines_are_not_the_sentences(tmp_path: Path) -> None:
     """EVALB pairs lines: what it makes of blank lines in a file that lacks sentences cannot be told from the trees."""
     trees = [f"(TOP (S (NP (NN w{i})) (VP (VB b))))\n" for i in range(8)]

@@ -363,7 +363,7 @@ def _best_f1(view: PosteriorView, decode: Callable[[float], _Decoded]) -> Best:
     if view.exact_f1([]) is None:
         (bare, _), size = decode(1.0)
         likely = Best(bare, 1 - float(view.span_labels.any.sum()))
-        return likely if size == 0 and likely.score > by_ratio.score else by_ratio
+        return by_ratio if size else max(likely, by_ratio, key=lambda best: best.score)
     trees = [by_ratio.tree, *_trees_by_price(decode, by_ratio.score / 8, 1.0)]
     values = view.exact_f1(trees) or []
     chosen = max(range(len(trees)), key=lambda i: (values[i], -i))
