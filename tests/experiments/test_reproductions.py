@@ -108,7 +108,19 @@ def test_what_kept_unary_rules_cost_is_said_in_figures() -> None:
     precision = {name: f"{100 * rates[name]['precision']:.2f}" for name in ("M_LR", "MPP")}
     assert any(f"M_LR: its precision is {precision['M_LR']}, that of MPP {precision['MPP']}." in note for note in found["notes"])
     (order,) = (note for note in found["notes"] if note.startswith("Order under MRL"))
+    assert columns_of_the_paper(found, "One algorithm less another") == set()
     assert ("as in the paper" in order) != ("why its order differs" in order)
+
+
+def test_shares_of_errors_are_not_said_to_be_printed_in_the_paper() -> None:
+    found = run_small("goodman-table2", max_length=12)
+    assert columns_of_the_paper(found, "Share of the error of the Labelled Tree algorithm that goes away") == set()
+
+
+def columns_of_the_paper(found: dict[str, Any], title: str) -> set[str]:
+    """The columns of a table that are said to be the paper's; what we compute from its numbers is not."""
+    (table,) = (each for each in found["tables"] if each["title"] == title)
+    return {column for column in table["rows"][0] if "paper" in column}
 
 
 def test_hogenhouts_tables_add_up() -> None:
@@ -120,6 +132,7 @@ def test_hogenhouts_tables_add_up() -> None:
     assert found["data"]["items"]["A"]["EMA"] == YY + YN
     assert found["data"]["parse_base"] >= 1
     assert "SIMULATED" in found["notes"][1]
+    assert columns_of_the_paper(found, "Comparative items (Table 2): is it binomial?") == {"paper"}
     paper = {row["measure"]: row["A paper"] for row in found["tables"][2]["rows"]}
     assert paper["Precision-soft"] == pytest.approx(0.912, abs=5e-4)
 

@@ -256,6 +256,9 @@ def test_no_constituent_at_all_can_be_the_best_tree() -> None:
     best = chart.argmax()
     assert best.score == pytest.approx(math.exp(-chart.log_partition)) == pytest.approx(chart.expected_f1(best.tree))
     assert chart.spans(best.tree) == {}
+    # Posteriors alone tell that it has at least 1 less their sum.
+    given = SpanChart(chart.posterior, null=0, root=False, labels=["", "NP"], kind="posteriors").argmax()
+    assert given == (best.tree, pytest.approx(1 - chart.posterior.sum()))
     assert SpanChart(np.zeros((2, 2, 2)), null=0, root=False, kind="posteriors").argmax().score == 1.0
     sampled = chart.argmax("mbr:parseval.f1")
     assert chart.spans(sampled.tree) == {}

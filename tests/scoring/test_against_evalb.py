@@ -120,13 +120,14 @@ def test_where_evalb_stops_is_said(stream: bool, tmp_path: Path, monkeypatch: py
     """At its error number MAX_ERROR + 2 EVALB stops without an F-measure, also in files that kernels count."""
     monkeypatch.setattr(evaluation, "SMALLEST_BYTES", 0)
     gold, wrong = "(TOP (S (NP (NN a)) (, ,) (VP (VB b))))\n", "(TOP (S (NP (NN a)) (NN ,) (VP (VB b))))\n"
-    for n_wrong in (11, 12, 30):
+    for n_wrong, more_gold, more_test in ((11, 0, 0), (12, 0, 0), (30, 0, 0), (10, 2, 0), (11, 2, 0), (11, 0, 2), (12, 1, 0)):
         rows = [gold] * 20 + [wrong, gold] * n_wrong
-        (tmp_path / "gold").write_text(gold * len(rows))
-        (tmp_path / "test").write_text("".join(rows))
+        (tmp_path / "gold").write_text(gold * (len(rows) + more_gold))
+        (tmp_path / "test").write_text("".join(rows) + gold * more_test)
         messages = BytesIO()
         code = evalb(["-p", "collins", str(tmp_path / "gold"), str(tmp_path / "test")], BytesIO(), messages)
-        found = treegauge.score(tmp_path / "gold", tmp_path / "test", stream=stream).evalb
+        pair = "order" if stream or more_gold == more_test else "text"
+        found = treegauge.score(tmp_path / "gold", tmp_path / "test", stream=stream, pair=pair).evalb
         assert found is not None
         assert found.stops_at == (int(messages.getvalue().splitlines()[-1].split()[0]) if code else None)
         dropped = f"drop {n_wrong} of these {len(rows)} sentences and print FMeasure 100.00."
@@ -150,6 +151,24 @@ def test_trees_that_cannot_be_read_are_errors_of_evalb(stream: bool, tmp_path: P
         assert found is not None
         assert (found.errors, found.skips) == (n_open, n_open)
         assert found.stops_at == (int(messages.getvalue().splitlines()[-1].split()[0]) if code else None)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_text_outside_brackets_stops_evalb_whatever_its_limit(stream: bool, tmp_path: Path) -> None:
+    """EVALB repeats the error at the same place until its limit is reached, so that a larger one would not help."""
+    gold = "(TOP (S (NP (NN a)) (VP (VB b))))\n"
+    (tmp_path / "gold").write_text(gold * 6)
+    for place, answer in ((3, "Sorry, I cannot.\n"), (5, f"Here it is: {gold}")):
+        (tmp_path / "test").write_text("".join([*[gold] * place, answer, *[gold] * (5 - place)]))
+        assert evalb(["-p", "nk", str(tmp_path / "gold"), str(tmp_path / "test")], output := BytesIO(), BytesIO())
+        assert b"FMeasure" not in output.getvalue()
+        for preset, limit in (("collins", 10), ("nk", 10000)):
+            with pytest.warns(treegauge.TreegaugeWarning):
+                found = treegauge.score(tmp_path / "gold", tmp_path / "test", preset=preset, stream=stream).evalb
+            said = f"EVALB with {preset}.prm would stop at sentence {place + 1} (MAX_ERROR {limit}) and print no FMeasure."
+            assert str(found) == said
+            assert found is not None
+            assert EvalbOutcome.from_dict(found.to_dict()) == replace(found, failures=())
 
 
 def test_nothing_is_said_of_evalb_where_its_lines_are_not_the_sentences(tmp_path: Path) -> None:

@@ -168,10 +168,9 @@ def _reductions(matrix: Matrix) -> Table:
             printed = paper_comparison.error_reduction(PAPER["Labelled Tree",][column], PAPER[NAMES[name],][column])
             found = paper_comparison.error_reduction(matrix.rates["viterbi"][criterion], matrix.rates[name][criterion])
             rows.append((NAMES[name], CRITERIA[criterion], printed, found))
-    columns = ("algorithm", "criterion", "paper", "ours")
-    return Table(
-        "Share of the error of the Labelled Tree algorithm that goes away", columns, tuple(rows), percent=("paper", "ours")
-    )
+    columns = ("algorithm", "criterion", "computed", "ours")
+    about = "Computed: from the rates that the paper prints. It speaks of as much as a 10% reduction in error rate."
+    return Table("Share of the error of the Labelled Tree algorithm that goes away", columns, tuple(rows), (about,), columns[2:])
 
 
 def _figure(corpus: Corpus, matrix: Matrix) -> Figure:

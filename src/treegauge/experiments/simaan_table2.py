@@ -308,8 +308,8 @@ def _difference_table(outcome: Outcome) -> Table:
             difference, paper = each.own.rates[b]["f1"] - before, PAPER[each.variant.name, b][2] - printed
             shares = paper / (1 - printed), difference / (1 - before)
             rows.append((each.variant.name, f"{b} less {a}", paper, difference, f"{each.own.p(a, b, 'f1'):.4f}", *shares))
-    columns = ("grammar", "algorithms", "F paper", "F ours", "p", "error reduction paper", "error reduction ours")
-    about = "p: two-sided, paired randomisation over sentences, of our difference in F."
+    columns = ("grammar", "algorithms", "F computed", "F ours", "p", "error reduction computed", "error reduction ours")
+    about = "p: two-sided, paired randomisation over sentences, of our difference in F. Computed: from the F that the paper prints."
     return Table("One algorithm less another", columns, tuple(rows), notes=(about,), percent=(columns[2], columns[3], *columns[5:]))
 
 

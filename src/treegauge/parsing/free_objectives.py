@@ -357,10 +357,13 @@ def _without_words(weight: Float64) -> Float64:
 
 def _best_f1(view: PosteriorView, decode: Callable[[float], _Decoded]) -> Best:
     """The tree with the largest expected F1 among the best trees for all values of lam, and that F1; where the view does not tell
-    the F1, the tree with the largest ratio of expectations, 2 E(matches) / (E(size of the right tree) + its own size)."""
+    the F1, the tree with the largest ratio of expectations, 2 E(matches) / (E(size of the right tree) + its own size), unless the
+    right tree is likelier to have no constituents: with at least 1 - E(its size)."""
     by_ratio = _best_ratio(view, decode)
     if view.exact_f1([]) is None:
-        return by_ratio
+        (bare, _), size = decode(1.0)
+        likely = Best(bare, 1 - float(view.span_labels.any.sum()))
+        return by_ratio if size else max(likely, by_ratio, key=lambda best: best.score)
     trees = [by_ratio.tree, *_trees_by_price(decode, by_ratio.score / 8, 1.0)]
     values = view.exact_f1(trees) or []
     chosen = max(range(len(trees)), key=lambda i: (values[i], -i))

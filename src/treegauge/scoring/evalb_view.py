@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from treegauge.metrics.evalb import SentenceResult
 
 _UNSURE = -1
+_COUNTED = ("sentences", "errors", "skips", "matched", "gold", "test")
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class EvalbOutcome:
 
     ``errors`` are sentences that it refuses because their words differ, ``skips`` those without a parse. EVALB stops at its error
     number MAX_ERROR + 2: ``failures`` are the sentences (from 0) of its errors up to that one, and ``stops_at`` is the number (from
-    1) of the sentence at which it stops. ``counts_also`` are labels that EVALB counts and the preset does not. Outcomes can be
-    added.
+    1) of the sentence at which it stops. ``endless``: it repeats an error until any limit is reached, as with text outside
+    brackets. ``counts_also`` are labels that EVALB counts and the preset does not. Outcomes can be added.
     """
 
     file: str
@@ -56,16 +57,20 @@ class EvalbOutcome:
     failures: tuple[int, ...] = ()
     max_error: int = 10
     stops_at: int | None = None
+    endless: bool = False
     counts_also: tuple[str, ...] = ()
 
     def __add__(self, other: EvalbOutcome) -> EvalbOutcome:
         counts = (a + b for a, b in zip(self._counts(), other._counts(), strict=True))
         failures = _first(self.failures + other.failures, self.max_error)
-        return EvalbOutcome(self.file, *counts, failures=failures, max_error=self.max_error)
+        endless = self.endless or other.endless
+        return EvalbOutcome(self.file, *counts, failures=failures, max_error=self.max_error, endless=endless)
 
-    def finished(self, preset: Preset, gold: Iterable[str], test: Iterable[str]) -> EvalbOutcome:
-        """The outcome on all sentences, scored by a preset, given the labels of phrases on both sides."""
-        stops_at = self.failures[-1] + 1 if len(self.failures) >= max(self.max_error + 2, 1) else None
+    def finished(self, preset: Preset, gold: Iterable[str], test: Iterable[str], *, longer: bool) -> EvalbOutcome:
+        """The outcome on all sentences, scored by a preset, given the labels of phrases on both sides, and whether one side has
+        more sentences, which is an error at the first of these."""
+        failures = _first((*self.failures, *[self.sentences] * longer), self.max_error)
+        stops_at = failures[-1] + 1 if len(failures) >= max(self.max_error + 2, 1) else None
         assert preset.parameters is not None
         evalb = from_parameters(preset.parameters.parameters, preset.parameters.name)
         also: list[str] = []
@@ -76,7 +81,7 @@ class EvalbOutcome:
         return replace(self, stops_at=stops_at, counts_also=tuple(also))
 
     def _counts(self) -> tuple[int, ...]:
-        return self.sentences, self.errors, self.skips, self.matched, self.gold, self.test
+        return tuple(getattr(self, name) for name in _COUNTED)
 
     @property
     def dropped(self) -> int:
@@ -94,18 +99,15 @@ class EvalbOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; an undefined rate is None."""
-        rates = plain(self.rates)
-        names = ("sentences", "errors", "skips", "matched", "gold", "test")
-        counts = dict(zip(names, self._counts(), strict=True))
-        stop = {"max_error": self.max_error, "stops_at": self.stops_at, "counts_also": list(self.counts_also)}
-        return {"file": self.file, "dropped": self.dropped, **counts, **rates, **stop}
+        rates, counts = plain(self.rates), dict(zip(_COUNTED, self._counts(), strict=True))
+        stop = {"max_error": self.max_error, "stops_at": self.stops_at, "endless": self.endless}
+        return {"file": self.file, "dropped": self.dropped, **counts, **rates, **stop, "counts_also": list(self.counts_also)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EvalbOutcome:
         """The outcome from plain data; that of version 0.2 does not tell where EVALB stops."""
-        names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
-        stops_at, also = data.get("stops_at"), tuple(data.get("counts_also", ()))
-        return cls(*(data[name] for name in names), max_error=data.get("max_error", 10), stops_at=stops_at, counts_also=also)
+        stop = {"max_error": data.get("max_error", 10), "stops_at": data.get("stops_at"), "endless": data.get("endless", False)}
+        return cls(*(data[name] for name in ("file", *_COUNTED)), **stop, counts_also=tuple(data.get("counts_also", ())))
 
     def __str__(self) -> str:
         f1 = self._rates_of(100.0)["f1"]
@@ -114,7 +116,7 @@ class EvalbOutcome:
         if self.stops_at is None:
             return f"EVALB with {self.file} would {without}"
         stop = f"stop at sentence {self.stops_at} (MAX_ERROR {self.max_error}) and print no FMeasure"
-        return f"EVALB with {self.file} would {stop}; without that limit it would {without}"
+        return f"EVALB with {self.file} would {stop}{'.' if self.endless else f'; without that limit it would {without}'}"
 
 
 def _first(failures: Iterable[int], max_error: int) -> tuple[int, ...]:
@@ -153,14 +155,15 @@ def evalb_verdicts(block: AlignedBlock, rows: Rows, file: EvalbFile) -> tuple[Ev
         outcome += EvalbOutcome(file.name, len(plain), 0, 0, *counts)
     errors = (status == ERROR).astype(np.int64)
     others = np.flatnonzero(status == _UNSURE)
-    asked = _line_results(block.gold.take(others), block.test.take(others), file.parameters)
+    asked = list(_line_results(block.gold.take(others), block.test.take(others), file.parameters))
     for sentence, result in zip(others, asked, strict=False):
         counts = [result.matched, result.gold, result.test] if result.status == VALID else [0, 0, 0]
         outcome += EvalbOutcome(file.name, 1, int(result.status == ERROR), int(result.status == SKIP), *counts)
         status[sentence] = result.status
         errors[sentence] = len(result.messages) if not result.endless else file.parameters.max_error + 2
     failures = (np.repeat(np.arange(len(errors)), np.maximum(errors, 0)) + block.pair.first).tolist()
-    outcome = replace(outcome, failures=_first(failures, file.parameters.max_error))
+    endless = any(result.endless for result in asked)
+    outcome = replace(outcome, failures=_first(failures, file.parameters.max_error), endless=endless)
     without_partner = np.full(len(block.gold) - len(status), UNPAIRED, dtype=np.int64)
     return outcome, np.concatenate([status, without_partner])
 
@@ -178,7 +181,7 @@ def _line_results(gold: Treebank, test: Treebank, parameters: Parameters) -> Ite
 
 def _unread_lines(bank: Treebank) -> dict[int, bytes]:
     """The text of each tree that could not be read, as a line: EVALB reads such trees in its own way."""
-    return {i: b" ".join(problem.text.split()) + b"\n" for i, problem in bank.problems().items() if problem.text[:1] == b"("}
+    return {i: b" ".join(problem.text.split()) + b"\n" for i, problem in bank.problems().items() if problem.text.strip()}
 
 
 def _refuse_gaps(*banks: Treebank) -> None:

@@ -449,7 +449,7 @@ def _result(
         test=digests[1][:12],
         version=__version__,
     )
-    evalb = counted.evalb if metric.compared_with_evalb else None
+    evalb, longer = counted.evalb if metric.compared_with_evalb else None, counted.n_gold != counted.n_test
     return Result(
         system=system,
         metric=name,
@@ -459,7 +459,7 @@ def _result(
         short=Part.of(metric, counts.short.values(), counts.n_short, counts.preset.cutoff_length),
         signature=signature,
         notes=(*counted.all_notes(), *_preset_notes(counts, counted), *_gap_notes(metric, counted)),
-        evalb=evalb.finished(counts.preset, *(use.phrases for use in counted.labels)) if evalb is not None else None,
+        evalb=evalb.finished(counts.preset, *(use.phrases for use in counted.labels), longer=longer) if evalb is not None else None,
         inputs=inputs,
         definition=metric,
         sentences=counts.sentences(counted.places, counted.evalb_status if evalb is not None else ()) if request.keep else None,
