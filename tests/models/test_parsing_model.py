@@ -111,6 +111,10 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda model: model.posteriors("a", least=3), "least must be a number from 0 to 1, not 3"),
     (lambda model: model.parse(words=["a", "b"], tags=["X"]), "one for each token"),
     (lambda model: model.parse(words=[["a"], ["b"]], tags=[["X"]]), "tags= has 1 sentence, but words= 2"),
+    (lambda model: model.parse(words=["a", "b"], tags=["X", None]), "a list of tags"),  # type: ignore[list-item]
+    (lambda model: model.kbest(words=["a"], tags=[5]), "a list of tags"),  # type: ignore[list-item]
+    (lambda model: model.posteriors(words=["a"], tags=["A B"]), "a token or tag has no blank"),
+    (lambda _: treegauge.load(b"own"), "the path of a model file, not bytes"),  # type: ignore[arg-type]
     (lambda model: model.kbest(["It rains."]), "only parse takes a list"),  # type: ignore[arg-type]
     (lambda _: treegauge.train(TREES, quik=True), "did you mean 'quick'.*hold_out.*neural.*quick.*tune"),
     (lambda _: treegauge.train(TREES, epochs=1), "'epochs'; it goes only with neural=True"),
@@ -168,9 +172,14 @@ def test_a_mixture_is_saved_by_the_files_of_its_models(trained: ParsingModel, tm
     mixed = treegauge.mix([treegauge.load(tmp_path / "trained.model"), "own"], shares=[2, 1], lam=0.4)
     assert repr(mixed).startswith("<mixture of trained.model (2) and own (1); ")
     mixed.save(tmp_path / "mix.model")
-    assert treegauge.load(tmp_path / "mix.model").posteriors(TEXT) == mixed.posteriors(TEXT)
-    for wrong in (treegauge.mix([trained, "own"]), treegauge.mix([mixed, "own"])):
-        with pytest.raises(UsageError, match="can be saved: save them"):
+    opened = treegauge.load(tmp_path / "mix.model")
+    assert opened.posteriors(TEXT) == mixed.posteriors(TEXT)
+    for name in ("recall", "labelled-recall"):  # what it decodes with is seen however long the names of its models are
+        decoding = opened.decoding(name)
+        assert repr(decoding).endswith(f"; decodes with {decoding.parser.objective}{' lam=0.25' * (name == 'recall')}>")
+        assert len(repr(decoding)) <= 120
+    for wrong in (treegauge.mix([trained, "own"]), treegauge.mix([mixed, "own"]), treegauge.load(tmp_path / "mix.model")):
+        with pytest.raises(UsageError, match=r"can be saved: save them, .*, or copy its file"):
             wrong.save(tmp_path / "wrong.model")
 
 
@@ -260,7 +269,7 @@ def test_trees_get_the_parses_of_the_command(models: dict[str, ParsingModel], tm
 def test_tokens_that_no_file_of_trees_can_hold_are_refused(models: dict[str, ParsingModel], token: str) -> None:
     model = models["own"]
     for ask in (model.parse, model.kbest, model.posteriors):
-        with pytest.raises(UsageError, match="a token has no blank and no zero byte, unlike"):
+        with pytest.raises(UsageError, match="a token or tag has no blank and no zero byte, unlike"):
             ask(words=["He", "saw", token])
     with pytest.raises(UsageError, match="zero byte, unlike 'saw"):
         model.parse("I saw\0 him.")
@@ -284,6 +293,7 @@ def test_a_network_is_trained_saved_and_opened(tmp_path: Path) -> None:
     assert opened.parse(TEXT).tree == model.parse(TEXT).tree
     assert "NetworkModel" in repr(opened)
     assert len(model.kbest(TEXT, 2)) == 2
+    assert model.posteriors("") == treegauge.load("own").posteriors("") == []
 
 
 def test_escaped_brackets_are_brackets_as_in_files(models: dict[str, ParsingModel], tmp_path: Path) -> None:

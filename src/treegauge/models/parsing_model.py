@@ -110,8 +110,9 @@ class ParsingModel:
         """The constituents of a sentence whose posterior is at least ``least``, by their start, the longest first."""
         if not isinstance(least, Real) or not 0 <= least <= 1:
             raise UsageError(f"least must be a number from 0 to 1, not {least!r}")
-        view = self.parser.with_settings(gold_tags=tags is not None).view(self._sentence(text, words, tags))
-        return sorted((c for c in view.shown_constituents() if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
+        sentence, parser = self._sentence(text, words, tags), self.parser.with_settings(gold_tags=tags is not None)
+        found = parser.view(sentence).shown_constituents() if sentence.words else []
+        return sorted((c for c in found if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
 
     def _sentence(self, text: object, words: object = None, tags: Sequence[str] | None = None) -> Sentence:
         """A sentence given as text, as a tree or as its words."""
@@ -121,7 +122,8 @@ class ParsingModel:
             tokens: list[Any] = list(cast("Iterable[Any]", words)) if isinstance(words, Iterable) else [None]
             if isinstance(words, str) or not all(token and isinstance(token, str) for token in tokens):
                 raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
-            if tags is not None and (isinstance(tags, str) or len(tags) != len(tokens)):
+            own: list[Any] = [] if tags is None else list(tags)
+            if tags is not None and (isinstance(tags, str) or [isinstance(tag, str) for tag in own] != [True] * len(tokens)):
                 raise UsageError("tags= is a list of tags, one for each token of words=")
             return _of_tokens(tokens, tags)
         if tags is not None or (self.parser.reads_tags and isinstance(text, str)):
@@ -148,7 +150,9 @@ class ParsingModel:
             from treegauge.models.mixtures import save_mixture
 
             if len(set(self.files)) < len(self.parser.parts):
-                raise UsageError("a mixture of models in different files can be saved: save them, and mix(['a.model', 'b.model'])")
+                raise UsageError(
+                    "a mixture of models in different files can be saved: save them, mix(['a.model', 'b.model']), or copy its file"
+                )
             save_mixture(os.fspath(path), self.files, self.parser.shares, self.parser.lam, notes=self.notes)
             return
         model: object = getattr(self.parser, "model", None)
@@ -165,27 +169,25 @@ class ParsingModel:
     def __repr__(self) -> str:
         objective = " ".join([self.parser.objective, *(f"{name}={value!r}" for name, value in self.parser.options.items())])
         about = self.name if self.name.startswith("mixture of ") else f"model {self.name}".strip() + f": {self.parser.about}"
-        return cut(f"<{about}; decodes with {objective}>")
+        return cut(f"<{about}; decodes with {objective}>", f"; decodes with {objective}>")
 
 
 def _of_tokens(tokens: Iterable[str], tags: Iterable[str] | None = None) -> Sentence:
     """The sentence of these tokens, their brackets restored; those that no tree in a file could hold are refused."""
-    words = tuple(map(restore_word, tokens))
-    for word in filter(FORBIDDEN.search, words):
-        raise UsageError(f"a token has no blank and no zero byte, unlike {word!r}: split it, or leave that character out")
-    return Sentence(words, None if tags is None else tuple(tags))
+    words, given = tuple(map(restore_word, tokens)), None if tags is None else tuple(tags)
+    for word in filter(FORBIDDEN.search, (*words, *(given or ()))):
+        raise UsageError(f"a token or tag has no blank and no zero byte, unlike {word!r}: split it, or leave that character out")
+    return Sentence(words, given)
 
 
 @checked()
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     """The model in a file of any kind: of ``treegauge induce``, ``train`` or ``mix``, or a grammar as text; ``"own"`` is the small
     grammar of our own treebank. ``device`` is where a network computes: ``auto``, ``cpu`` or ``cuda``."""
-    try:
-        name = os.fspath(path)
-    except TypeError:
+    if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         several = "; treegauge.mix([...]) mixes several" if isinstance(path, list | tuple) else ""
-        raise UsageError(f"load takes the path of a model file, not {type(path).__name__}{several}") from None
-    loaded = load_parser(name, device=device)
+        raise UsageError(f"load takes the path of a model file, not {type(path).__name__}{several}")
+    loaded = load_parser(name := os.fspath(path), device=device)
     return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
 
