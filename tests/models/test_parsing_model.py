@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import treegauge
@@ -292,6 +293,7 @@ def test_a_network_is_trained_saved_and_opened(tmp_path: Path) -> None:
     opened = treegauge.load(tmp_path / "network.model", device="cpu")
     assert opened.parse(TEXT).tree == model.parse(TEXT).tree
     assert "NetworkModel" in repr(opened)
+    assert model.kbest(TEXT, 2) == model.kbest(TEXT, np.int64(2))  # type: ignore[arg-type]
     assert len(model.kbest(TEXT, 2)) == 2
     assert model.posteriors("") == treegauge.load("own").posteriors("") == []
 

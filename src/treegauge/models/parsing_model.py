@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any, cast, overload
 
 from treegauge.errors import TreegaugeWarning, UnknownName, UsageError, checked, warn
@@ -96,9 +95,9 @@ class ParsingModel:
         self, text: str | Tree | None = None, k: int = 5, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None
     ) -> list[Parse]:
         """The k likeliest parses of a sentence, or all if there are fewer; none if there is no parse."""
-        if not isinstance(k, int) or k < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if k < 1:
             raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
-        parser = self.parser.with_settings(kbest=k, gold_tags=tags is not None)
+        parser = self.parser.with_settings(kbest=int(k), gold_tags=tags is not None)
         parser.check()
         return list(parser.parse(self._sentence(text, words, tags)).kbest)
 
@@ -108,7 +107,7 @@ class ParsingModel:
         least: float = 0.001,
     ) -> list[Constituent]:  # fmt: skip
         """The constituents of a sentence whose posterior is at least ``least``, by their start, the longest first."""
-        if not isinstance(least, Real) or not 0 <= least <= 1:
+        if not 0 <= least <= 1:
             raise UsageError(f"least must be a number from 0 to 1, not {least!r}")
         sentence, parser = self._sentence(text, words, tags), self.parser.with_settings(gold_tags=tags is not None)
         found = parser.view(sentence).shown_constituents() if sentence.words else []
