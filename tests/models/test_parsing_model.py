@@ -141,6 +141,13 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
 ]
 
 
+def test_the_nodes_over_one_span_keep_their_order() -> None:
+    trees = ["(S (VP (NP (N it))))", "(S (VP (V see) (NP (N it))) (. .))", "(S (VP (V see)))"]
+    model = treegauge.train(trees * 10, grammars=1, rounds=1, tune=False)
+    for parser in (model, treegauge.mix([model, model])):
+        assert str(parser.parse(words=["it"]).tree) == trees[0]
+
+
 def test_a_model_of_another_kind_need_not_be_made_again(models: dict[str, ParsingModel], tmp_path: Path) -> None:
     from treegauge.grammar import load_model
 

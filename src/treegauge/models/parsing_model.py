@@ -81,8 +81,7 @@ class ParsingModel:
         if isinstance(words, list | tuple) and words and all(isinstance(each, list | tuple) for each in words):
             if tags is not None and len(tags) != len(words):
                 raise UsageError(f"tags= has {number_of(len(tags), 'sentence')}, but words= {len(words):,}")
-            every = zip(words, tags or itertools.repeat(None), strict=False)
-            return list(parser.parse_all([self._sentence(None, each, own) for each, own in every]))
+            return list(parser.parse_all([*map(self._sentence, itertools.repeat(None), words, tags or itertools.repeat(None))]))
         if words is not None or not isinstance(text, list | tuple | Treebank):
             return parser.parse(self._sentence(text, words, tags))
         sentences = [self._sentence(each) for each in text]
@@ -113,7 +112,7 @@ class ParsingModel:
         found = parser.view(sentence).shown_constituents() if sentence.words else []
         return sorted((c for c in found if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
 
-    def _sentence(self, text: object, words: object = None, tags: Sequence[str] | None = None) -> Sentence:
+    def _sentence(self, text: object, words: object = None, tags: Sequence[Any] | None = None) -> Sentence:
         """A sentence given as text, as a tree or as its words."""
         if (text is None) == (words is None):
             raise UsageError(f"give one sentence: as text, or its tokens as words=[...]{', not both' if words is not None else ''}")
@@ -121,8 +120,7 @@ class ParsingModel:
             tokens: list[Any] = list(cast("Iterable[Any]", words)) if isinstance(words, Iterable) else [None]
             if isinstance(words, str) or not all(token and isinstance(token, str) for token in tokens):
                 raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
-            own: list[Any] = [] if tags is None else list(tags)
-            if tags is not None and (isinstance(tags, str) or [isinstance(tag, str) for tag in own] != [True] * len(tokens)):
+            if tags is not None and (isinstance(tags, str) or [isinstance(tag, str) for tag in tags] != [True] * len(tokens)):
                 raise UsageError("tags= is a list of tags, one for each token of words=")
             return _of_tokens(tokens, tags)
         if tags is not None or (self.parser.reads_tags and isinstance(text, str)):
@@ -154,15 +152,14 @@ class ParsingModel:
                 )
             save_mixture(os.fspath(path), self.files, self.parser.shares, self.parser.lam, notes=self.notes)
             return
-        model: object = getattr(self.parser, "model", None)
+        model: Any = getattr(self.parser, "model", None)
         if model is None:
             raise UsageError("models of treegauge.train can be saved; a grammar by treegauge.grammar.save_model")
         if isinstance(model, LatentModel):
             save_latent(model, os.fspath(path))
         else:
-            from treegauge.neural.network_model import NetworkModel, save_network
+            from treegauge.neural.network_model import save_network
 
-            assert isinstance(model, NetworkModel)
             save_network(model, os.fspath(path))
 
     def __repr__(self) -> str:
