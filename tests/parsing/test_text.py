@@ -192,6 +192,15 @@ def test_a_terminal_is_told_what_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     assert run("parse", text="It rains .\n").stderr.count("from the terminal, one per line; end with Ctrl-D") == 1
 
 
+def test_the_suffix_of_the_output_chooses_its_format(tmp_path: Path) -> None:
+    for suffix, begins in ((".jsonl", '{"sentence": 1'), (".json", "{"), (".mrg", "(S (NP"), (".txt", "(S (NP")):
+        run("parse", "own", "-", "-o", str(tmp_path / f"x{suffix}"), text="It rains .\n")
+        assert (tmp_path / f"x{suffix}").read_text("utf-8").startswith(begins)
+    refused = CliRunner().invoke(treegauge, ["parse", "own", "-", "-o", str(tmp_path / "x.svg")], input="It rains .\n")
+    assert "there is no format for the suffix .svg; there are: bracketed, json, jsonl" in str(refused.exception)
+    assert not (tmp_path / "x.svg").exists()
+
+
 def test_records_of_raw_text_have_their_line_and_quiet_says_nothing() -> None:
     text = "It rains. He left\n\nThe man's here.\n"
     done = run("parse", "--raw", "--format", "jsonl", "--quiet", text=text)

@@ -109,6 +109,9 @@ class ParsedSentence:
         )
         return cut(f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree!r}>")
 
+    def __str__(self) -> str:
+        return str(self.tree)
+
     def _repr_html_(self) -> str:
         return self.tree.svg(theme="auto")
 
