@@ -18,6 +18,7 @@ from treegauge.data import own_treebank
 from treegauge.grammar import save_model
 from treegauge.grammar.grammar_text import write_text
 from treegauge.parsing import Sentence, split_sentences
+from treegauge.parsing.output import with_posteriors
 
 TREES = [
     "(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))",
@@ -155,6 +156,12 @@ def test_the_nodes_over_one_span_keep_their_order() -> None:
     model = treegauge.train(trees * 10, grammars=1, rounds=1, tune=False)
     for parser in (model, treegauge.mix([model, model])):
         assert str(parser.parse(words=["it"]).tree) == trees[0]
+
+
+def test_the_root_of_a_mixtures_tree_is_certain(trained: ParsingModel) -> None:
+    for model in (trained, treegauge.mix([trained, "own"])):
+        parsed = model.parser.with_settings(posteriors=True).parse(Sentence(tuple(WORDS)))
+        assert with_posteriors(parsed.tree, parsed.constituents).label == "TOP=1.000"
 
 
 def test_a_model_of_another_kind_need_not_be_made_again(models: dict[str, ParsingModel], tmp_path: Path) -> None:
