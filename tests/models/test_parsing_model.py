@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import treegauge
@@ -17,6 +18,7 @@ from treegauge.data import own_treebank
 from treegauge.grammar import save_model
 from treegauge.grammar.grammar_text import write_text
 from treegauge.parsing import Sentence, split_sentences
+from treegauge.parsing.output import with_posteriors
 
 TREES = [
     "(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))",
@@ -120,6 +122,10 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda model: model.posteriors("a", least=3), "least must be a number from 0 to 1, not 3"),
     (lambda model: model.parse(words=["a", "b"], tags=["X"]), "one for each token"),
     (lambda model: model.parse(words=[["a"], ["b"]], tags=[["X"]]), "tags= has 1 sentence, but words= 2"),
+    (lambda model: model.parse(words=["a", "b"], tags=["X", None]), "a list of tags"),  # type: ignore[list-item]
+    (lambda model: model.kbest(words=["a"], tags=[5]), "a list of tags"),  # type: ignore[list-item]
+    (lambda model: model.posteriors(words=["a"], tags=["A B"]), "a token or tag has no blank"),
+    (lambda _: treegauge.load(b"own"), "the path of a model file, not bytes"),  # type: ignore[arg-type]
     (lambda model: model.kbest(["It rains."]), "only parse takes a list"),  # type: ignore[arg-type]
     (lambda _: treegauge.train(TREES, quik=True), "did you mean 'quick'.*hold_out.*neural.*quick.*tune"),
     (lambda _: treegauge.train(TREES, epochs=1), "'epochs'; it goes only with neural=True"),
@@ -143,6 +149,19 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda _: treegauge.train(TREES, hold_out=float("nan")), "at least 0 and below 1, not nan"),
     (lambda _: treegauge.train(TREES, resume=True), "checkpoint=None: no checkpoint there"),
 ]
+
+
+def test_the_nodes_over_one_span_keep_their_order() -> None:
+    trees = ["(S (VP (NP (N it))))", "(S (VP (V see) (NP (N it))) (. .))", "(S (VP (V see)))"]
+    model = treegauge.train(trees * 10, grammars=1, rounds=1, tune=False)
+    for parser in (model, treegauge.mix([model, model])):
+        assert str(parser.parse(words=["it"]).tree) == trees[0]
+
+
+def test_the_root_of_a_mixtures_tree_is_certain(trained: ParsingModel) -> None:
+    for model in (trained, treegauge.mix([trained, "own"])):
+        parsed = model.parser.with_settings(posteriors=True).parse(Sentence(tuple(WORDS)))
+        assert with_posteriors(parsed.tree, parsed.constituents).label == "TOP=1.000"
 
 
 def test_a_model_of_another_kind_need_not_be_made_again(models: dict[str, ParsingModel], tmp_path: Path) -> None:
@@ -177,9 +196,14 @@ def test_a_mixture_is_saved_by_the_files_of_its_models(trained: ParsingModel, tm
     mixed = treegauge.mix([treegauge.load(tmp_path / "trained.model"), "own"], shares=[2, 1], lam=0.4)
     assert repr(mixed).startswith("<mixture of trained.model (2) and own (1); ")
     mixed.save(tmp_path / "mix.model")
-    assert treegauge.load(tmp_path / "mix.model").posteriors(TEXT) == mixed.posteriors(TEXT)
-    for wrong in (treegauge.mix([trained, "own"]), treegauge.mix([mixed, "own"])):
-        with pytest.raises(UsageError, match="can be saved: save them"):
+    opened = treegauge.load(tmp_path / "mix.model")
+    assert opened.posteriors(TEXT) == mixed.posteriors(TEXT)
+    for name in ("recall", "labelled-recall"):  # what it decodes with is seen however long the names of its models are
+        decoding = opened.decoding(name)
+        assert repr(decoding).endswith(f"; decodes with {decoding.parser.objective}{' lam=0.25' * (name == 'recall')}>")
+        assert len(repr(decoding)) <= 120
+    for wrong in (treegauge.mix([trained, "own"]), treegauge.mix([mixed, "own"]), treegauge.load(tmp_path / "mix.model")):
+        with pytest.raises(UsageError, match=r"can be saved: save them, .*, or copy its file"):
             wrong.save(tmp_path / "wrong.model")
 
 
@@ -269,7 +293,7 @@ def test_trees_get_the_parses_of_the_command(models: dict[str, ParsingModel], tm
 def test_tokens_that_no_file_of_trees_can_hold_are_refused(models: dict[str, ParsingModel], token: str) -> None:
     model = models["own"]
     for ask in (model.parse, model.kbest, model.posteriors):
-        with pytest.raises(UsageError, match="a token has no blank and no zero byte, unlike"):
+        with pytest.raises(UsageError, match="a token or tag has no blank and no zero byte, unlike"):
             ask(words=["He", "saw", token])
     with pytest.raises(UsageError, match="zero byte, unlike 'saw"):
         model.parse("I saw\0 him.")
@@ -292,7 +316,9 @@ def test_a_network_is_trained_saved_and_opened(tmp_path: Path) -> None:
     opened = treegauge.load(tmp_path / "network.model", device="cpu")
     assert opened.parse(TEXT).tree == model.parse(TEXT).tree
     assert "NetworkModel" in repr(opened)
+    assert model.kbest(TEXT, 2) == model.kbest(TEXT, np.int64(2))  # type: ignore[arg-type]
     assert len(model.kbest(TEXT, 2)) == 2
+    assert model.posteriors("") == treegauge.load("own").posteriors("") == []
 
 
 def test_escaped_brackets_are_brackets_as_in_files(models: dict[str, ParsingModel], tmp_path: Path) -> None:

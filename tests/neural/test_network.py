@@ -86,8 +86,9 @@ def test_posteriors_against_enumeration(view: NetworkView) -> None:
     top: dict[tuple[int, int, str], float] = {}
     for p, spans in enumeration(view):
         for (s, t), chain in spans.items():
-            top[s, t, chain.split("::")[0]] = top.get((s, t, chain.split("::")[0]), 0.0) + p
-            for label in set(chain.split("::")):
+            parts = chain.split("::")
+            for label in set(parts):
+                top[s, t, label] = top.get((s, t, label), 0.0) + p * 0.5 ** parts.index(label)
                 right[s, t, label] = right.get((s, t, label), 0.0) + p
     found = {(c.start, c.end, c.label): c.posterior for c in view.phrase_constituents()}
     assert found == pytest.approx(right, abs=1e-6)

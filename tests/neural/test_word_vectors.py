@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from treegauge.errors import InputError, ModelError, UsageError
+from treegauge.errors import FileNote, InputError, ModelError, UsageError
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.neural.word_vectors import MOST_DIMENSIONS, WordVectors, read_vectors
 
@@ -55,7 +55,8 @@ def test_the_first_words_and_those_that_are_needed(tmp_path: Path) -> None:
         ("5 99999999999\nthe 1 2\n", "dimensions, not 1 to"),
         ("5 " + "9" * 5000 + "\nthe 1 2\n", "dimensions, not 1 to"),
         ("2 1\nthe 1 2\ncat 1 2\n", "v:2:1: a word and 1 numbers are expected"),
-        ("word\n", "not word vectors"),
+        ("word\n", "not word vectors: the first line has 0 dimensions"),
+        ("\nthe 1 2\n", "not word vectors: the first line has 0 dimensions"),
         ("(S (NP a))\n", r"v:1:1: not all of its values are numbers"),
         ("the " + "1 " * (MOST_DIMENSIONS + 1), "not word vectors"),
     ],
@@ -65,6 +66,11 @@ def test_bad_files_are_errors_with_a_place(tmp_path: Path, text: str | bytes, me
         read_vectors(written(tmp_path / "v", text))
     with pytest.raises(InputError, match="no such file"):
         read_vectors(tmp_path / "absent")
+
+
+def test_a_file_with_fewer_words_than_its_first_line_tells_of_gets_a_note(tmp_path: Path) -> None:
+    with pytest.warns(FileNote, match="it has 2 of the 5 words that its first line tells of"):
+        assert read_vectors(written(tmp_path / "v", "5 2\nthe 1 2\ncat 1 2\n")).words == ("the", "cat")
 
 
 def test_vectors_that_are_all_the_same_are_finite(tmp_path: Path) -> None:

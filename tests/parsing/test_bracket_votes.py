@@ -58,6 +58,11 @@ B = "(S (D a) (X (N b) (VP (V c) (PP (P d) (N e)))))"
 C = "(S (NP (D a) (N b)) (VP (V c) (PP (P d) (N e))))"
 
 
+def test_the_nodes_over_one_span_keep_their_order() -> None:
+    tree = Tree.parse("(S (NP (N it)) (VP (PP (NP (D the) (N cat)))))")
+    assert recombine([tree, tree]).tree == tree
+
+
 def test_a_tree_that_no_system_has() -> None:
     trees = [Tree.parse(text) for text in (A, B, "(S (NP (D a) (N b)) (VP (V c) (P d) (N e)))")]
     assert str(recombine(trees).tree) == C

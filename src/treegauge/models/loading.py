@@ -63,10 +63,8 @@ class LoadedModel:
 
 def is_model(name: str) -> bool:
     """Whether a name stands for a model, by the beginning of the file's content; a text grammar is none."""
-    if name == OWN:
-        return True
-    if not os.path.isfile(name):
-        return False
+    if name == OWN or not os.path.isfile(name):
+        return name == OWN
     with open(name, "rb") as stream:
         return stream.read(4) == b"PK\3\4"
 

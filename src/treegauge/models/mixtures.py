@@ -28,7 +28,7 @@ _PART = "part."
 
 def mix_models(models: Sequence[LoadedModel], shares: Sequence[float] | None = None, lam: float | None = None) -> LoadedModel:
     """The mixture of some models; its training sentences are those of all of them."""
-    names = [model.name for model in models]
+    names = [os.path.normpath(model.name) for model in models]
     if len(set(names)) < len(names):
         twice = max(names, key=names.count)
         raise UsageError(

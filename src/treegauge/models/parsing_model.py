@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any, cast, overload
 
 from treegauge.errors import TreegaugeWarning, UnknownName, UsageError, checked, warn
@@ -88,8 +87,7 @@ class ParsingModel:
         if isinstance(words, list | tuple) and words and all(isinstance(each, list | tuple) for each in words):
             if tags is not None and len(tags) != len(words):
                 raise UsageError(f"tags= has {number_of(len(tags), 'sentence')}, but words= {len(words):,}")
-            every = zip(words, tags or itertools.repeat(None), strict=False)
-            return list(parser.parse_all([self._sentence(None, each, own) for each, own in every]))
+            return list(parser.parse_all([*map(self._sentence, itertools.repeat(None), words, tags or itertools.repeat(None))]))
         several = isinstance(text, Iterable) and not isinstance(text, str | bytes | Tree | Mapping) and not hasattr(text, "columns")
         if words is not None or not several:
             return parser.parse(self._sentence(cast("object", text), words, tags))
@@ -104,9 +102,9 @@ class ParsingModel:
         self, text: str | Tree | None = None, k: int = 5, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None
     ) -> list[Parse]:
         """The k likeliest parses of a sentence, or all if there are fewer; none if there is no parse."""
-        if not isinstance(k, int) or k < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if k < 1:
             raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
-        parser = self.parser.with_settings(kbest=k, gold_tags=tags is not None)
+        parser = self.parser.with_settings(kbest=int(k), gold_tags=tags is not None)
         parser.check()
         return list(parser.parse(self._sentence(text, words, tags)).kbest)
 
@@ -116,12 +114,13 @@ class ParsingModel:
         least: float = 0.001,
     ) -> list[Constituent]:  # fmt: skip
         """The constituents of a sentence whose posterior is at least ``least``, by their start, the longest first."""
-        if not isinstance(least, Real) or not 0 <= least <= 1:
+        if not 0 <= least <= 1:
             raise UsageError(f"least must be a number from 0 to 1, not {least!r}")
-        view = self.parser.with_settings(gold_tags=tags is not None).view(self._sentence(text, words, tags))
-        return sorted((c for c in view.shown_constituents() if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
+        sentence, parser = self._sentence(text, words, tags), self.parser.with_settings(gold_tags=tags is not None)
+        found = parser.view(sentence).shown_constituents() if sentence.words else []
+        return sorted((c for c in found if c.posterior >= least), key=lambda c: (c.start, -c.end, -c.posterior))
 
-    def _sentence(self, text: object, words: object = None, tags: Sequence[str] | None = None) -> Sentence:
+    def _sentence(self, text: object, words: object = None, tags: Sequence[Any] | None = None) -> Sentence:
         """A sentence given as text, as a tree or as its words."""
         if (text is None) == (words is None):
             raise UsageError(f"give one sentence: as text, or its tokens as words=[...]{', not both' if words is not None else ''}")
@@ -129,7 +128,7 @@ class ParsingModel:
             tokens: list[Any] = list(cast("Iterable[Any]", words)) if isinstance(words, Iterable) else [None]
             if isinstance(words, str) or not all(token and isinstance(token, str) for token in tokens):
                 raise UsageError("words= is a list of tokens, such as words=['It', 'rains', '.']; text goes without words=")
-            if tags is not None and (isinstance(tags, str) or len(tags) != len(tokens)):
+            if tags is not None and (isinstance(tags, str) or [isinstance(tag, str) for tag in tags] != [True] * len(tokens)):
                 raise UsageError("tags= is a list of tags, one for each token of words=")
             return _of_tokens(tokens, tags)
         if tags is not None or (self.parser.reads_tags and isinstance(text, str)):
@@ -156,44 +155,43 @@ class ParsingModel:
             from treegauge.models.mixtures import save_mixture
 
             if len(set(self.files)) < len(self.parser.parts):
-                raise UsageError("a mixture of models in different files can be saved: save them, and mix(['a.model', 'b.model'])")
+                raise UsageError(
+                    "a mixture of models in different files can be saved: save them, mix(['a.model', 'b.model']), or copy its file"
+                )
             save_mixture(os.fspath(path), self.files, self.parser.shares, self.parser.lam, notes=self.notes)
             return
-        model: object = getattr(self.parser, "model", None)
+        model: Any = getattr(self.parser, "model", None)
         if model is None:
             raise UsageError("models of treegauge.train can be saved; a grammar by treegauge.grammar.save_model")
         if isinstance(model, LatentModel):
             save_latent(model, os.fspath(path))
         else:
-            from treegauge.neural.network_model import NetworkModel, save_network
+            from treegauge.neural.network_model import save_network
 
-            assert isinstance(model, NetworkModel)
             save_network(model, os.fspath(path))
 
     def __repr__(self) -> str:
         objective = " ".join([self.parser.objective, *(f"{name}={value!r}" for name, value in self.parser.options.items())])
         about = self.name if self.name.startswith("mixture of ") else f"model {self.name}".strip() + f": {self.parser.about}"
-        return cut(f"<{about}; decodes with {objective}>")
+        return cut(f"<{about}; decodes with {objective}>", f"; decodes with {objective}>")
 
 
 def _of_tokens(tokens: Iterable[str], tags: Iterable[str] | None = None) -> Sentence:
     """The sentence of these tokens, their brackets restored; those that no tree in a file could hold are refused."""
-    words = tuple(map(restore_word, tokens))
-    for word in filter(FORBIDDEN.search, words):
-        raise UsageError(f"a token has no blank and no zero byte, unlike {word!r}: split it, or leave that character out")
-    return Sentence(words, None if tags is None else tuple(tags))
+    words, given = tuple(map(restore_word, tokens)), None if tags is None else tuple(tags)
+    for word in filter(FORBIDDEN.search, (*words, *(given or ()))):
+        raise UsageError(f"a token or tag has no blank and no zero byte, unlike {word!r}: split it, or leave that character out")
+    return Sentence(words, given)
 
 
 @checked()
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     """The model in a file of any kind: of ``treegauge induce``, ``train`` or ``mix``, or a grammar as text; ``"own"`` is the small
     grammar of our own treebank. ``device`` is where a network computes: ``auto``, ``cpu`` or ``cuda``."""
-    try:
-        name = os.fspath(path)
-    except TypeError:
+    if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         several = "; treegauge.mix([...]) mixes several" if isinstance(path, list | tuple) else ""
-        raise UsageError(f"load takes the path of a model file, not {type(path).__name__}{several}") from None
-    loaded = load_parser(name, device=device)
+        raise UsageError(f"load takes the path of a model file, not {type(path).__name__}{several}")
+    loaded = load_parser(name := os.fspath(path), device=device)
     return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
 

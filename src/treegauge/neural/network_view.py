@@ -125,12 +125,12 @@ def _shares(scores: NDArray[Any]) -> Float64:
 
 @cache
 def _parts_of_labels(labels: tuple[str, ...], single: tuple[str, ...]) -> tuple[Float64, Float64]:
-    """For each joined label 1 in the columns of its single labels, and 1 in that of its topmost (labels, single labels)."""
+    """For each joined label 1 in the columns of its single labels; and 1 in that of the topmost, 1/2 in the next, and so on."""
     number = {name: X for X, name in enumerate(single)}
     parts, tops = np.zeros((2, len(labels), len(number)))
     for row, label in enumerate(labels):
         own = [number[part] for part in label.split(JOIN)]
-        parts[row, own], tops[row, own[0]] = 1.0, 1.0
+        parts[row, own], tops[row, own[::-1]] = 1.0, 0.5 ** np.arange(len(own))[::-1]
     return parts, tops
 
 

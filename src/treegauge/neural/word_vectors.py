@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import InputError
+from treegauge.errors import FileNote, InputError, warn
 from treegauge.io.sources import ReadOptions, Source, Text
 
 MOST_WORDS = 100_000
@@ -30,16 +30,19 @@ class WordVectors(NamedTuple):
 
 def read_vectors(path: str | Path, needed: Container[str] = (), most: int = MOST_WORDS) -> WordVectors:
     """The vectors of the ``needed`` words, and of the first ``most`` words of the file; the first vector of a word counts."""
-    found, dimensions, first = dict[str, NDArray[np.float32]](), 0, 1
+    found, dimensions, first, last, number = dict[str, NDArray[np.float32]](), 0, 1, 0, 0
     for number, line in enumerate(Text(Source(str(path)), ReadOptions(encoding="utf-8")).lines(), start=1):
         fields = line.split() if len(line) < _LONGEST_LINE else []
-        if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
-            dimensions, first = int(fields[1][:9]), 2
-            _check_dimensions(dimensions, str(path))
-            continue
-        if not dimensions:
-            dimensions = len(fields) - 1
-            _check_dimensions(dimensions, str(path))
+        if number == 1:
+            is_header = len(fields) == 2 and all(field.isdigit() for field in fields)
+            dimensions = int(fields[1][:9]) if is_header else max(0, len(fields) - 1)
+            if not 1 <= dimensions <= MOST_DIMENSIONS:
+                problem = f"not word vectors: the first line has {dimensions:,} dimensions, not 1 to {MOST_DIMENSIONS:,}"
+                advice = "Give the text format of word2vec or GloVe: a word and its numbers per line."
+                raise InputError(problem, path=str(path), line=1, advice=advice)
+            if is_header:
+                first, last = 2, 1 + int(fields[0][:15])
+                continue
         if len(fields) <= dimensions or (number == first and len(fields) > dimensions + 1):
             raise _bad_line(f"a word and {dimensions} numbers are expected", str(path), number, line)
         try:
@@ -54,17 +57,13 @@ def read_vectors(path: str | Path, needed: Container[str] = (), most: int = MOST
             raise _bad_line(problem, str(path), number, line) from None
     if not found:
         raise InputError("there are no word vectors in it", path=str(path))
+    if number < last:
+        warn(
+            FileNote(str(path), f"it has {number - 1:,} of the {last - 1:,} words that its first line tells of: was it cut short?")
+        )
     values = np.stack(list(found.values()))
     scale = max(float(values.std()), float(np.abs(values).max()) / 1000, 1e-6)  # so that half precision holds all values
     return WordVectors(tuple(found), (values / scale).astype(np.float16))
-
-
-def _check_dimensions(dimensions: int, path: str) -> None:
-    if not 1 <= dimensions <= MOST_DIMENSIONS:
-        problem = f"not word vectors: the first line has {dimensions:,} dimensions, not 1 to {MOST_DIMENSIONS:,}"
-        raise InputError(
-            problem, path=path, line=1, advice="Give the text format of word2vec or GloVe: a word and its numbers per line."
-        )
 
 
 def _bad_line(problem: str, path: str, number: int, line: bytes) -> InputError:

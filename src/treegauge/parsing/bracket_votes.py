@@ -22,20 +22,20 @@ from treegauge.trees.treebank import Treebank
 def votes_of(tree: Tree, *, cut: bool = False) -> Posteriors:
     """The brackets and tags of a tree, each with a posterior of 1; with ``cut`` function tags do not count."""
     n, numbers, tags = len(tree.words), dict[str, int](), [list[tuple[str | None, float]]() for _ in tree.words]
-    some, rows = np.zeros((n, n + 1)), dict[tuple[int, int], tuple[float, float, float]]()
+    height, rows = np.ones((n, n + 1)), dict[tuple[int, int], tuple[float, float, float]]()
     for node, s, t in tree.nodes_with_spans():
         label = base_label(node.label) if cut else node.label
         if label in ROOT_LABELS:
             continue
         key, is_tag = (s * (n + 1) + t, numbers.setdefault(label, len(numbers))), node.is_preterminal
         # A label that stands twice over one span counts once.
-        rows.setdefault(key, (float(not is_tag), float(is_tag), float(not some[s, t])))
-        some[s, t] = 1.0
+        rows.setdefault(key, (float(not is_tag), float(is_tag), float(height[s, t])))
+        height[s, t] /= 2
         if is_tag:
             tags[s] = [(label, 1.0)]
     span, label = np.array(list(rows), np.int64).reshape(-1, 2).T
     phrase, tag, top = np.array(list(rows.values()), np.float64).reshape(-1, 3).T
-    required = np.zeros((n, n + 1), np.bool_)
+    some, required = (height < 1).astype(np.float64), np.zeros((n, n + 1), np.bool_)
     required[0, n] = n > 1 and bool(some[0, n])
     root = tree.label if tree.label in ROOT_LABELS else None
     return Posteriors(

@@ -292,7 +292,7 @@ def _label_sets(view: PosteriorView, *, pre: bool, lam: float, free: bool) -> _D
 
 
 def _candidates(found: SpanLabels, own: slice, g: Float64, lam: float) -> dict[int, float]:
-    """The labels worth more than ``lam``, each with its gain; those that are most often the top of their chain come first."""
+    """The labels worth more than ``lam``, each with its gain; those that stand highest in their chains come first."""
     share = found.top[own] / np.maximum(found.any[own], 1e-300)
     order = np.lexsort((found.label[own], -np.round(share, 9)))
     labels, values = found.label[own].tolist(), g.tolist()

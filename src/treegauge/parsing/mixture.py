@@ -41,8 +41,8 @@ Names = Callable[[str], Sequence[str]]
 
 
 class Rows(NamedTuple):
-    """Rows of labelled spans: the span as start * (n + 1) + end, the number of a single label, and its posteriors as a phrase, as a
-    tag alone, and as the top of its chain."""
+    """Rows of labelled spans: the span as start * (n + 1) + end, the number of a single label, and its posteriors as a phrase and
+    as a tag alone, and how high it stands (:class:`SpanLabels`)."""
 
     span: NDArray[Any]
     label: NDArray[Any]
@@ -98,7 +98,7 @@ def collect(view: PosteriorView, nodes_of: Names | None = None, *, cut: bool = F
     node = table.node[table.first[label][row] + place]
     # A label over one word that ends in a tag stands for phrases above that tag.
     is_last, of_tag = place == size[row] - 1, (over - phrase)[row]
-    tops = np.where(place > 0, 0.0, np.where(is_last, top[row], np.maximum(top[row], of_tag)))
+    tops = np.where(is_last, top[row], np.maximum(top[row], of_tag)) * 0.5**place
     rows = Rows(span[row], node, np.where(is_last, phrase[row], over[row]), np.where(is_last, of_tag, 0.0), tops)
     rows = Rows(*(column[node >= 0] for column in rows))
     whole = [found.names[int(X)] for X in found.label[found.of_span(0, n)]]

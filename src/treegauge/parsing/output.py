@@ -22,6 +22,7 @@ from treegauge.errors import TreegaugeError, UsageError, WriteError
 from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
 from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file, is_stream
 from treegauge.io.writing import partial_path, write_standard_output
+from treegauge.normalise.labels import ROOT_LABELS
 from treegauge.parsing.input import InputKind
 from treegauge.parsing.parse_parts import Constituent
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
@@ -114,14 +115,14 @@ def _values(number: int, parsed: ParsedSentence, kbest: int, posteriors: bool) -
 
 
 def with_posteriors(tree: Tree, constituents: Sequence[Constituent]) -> Tree:
-    """The tree with the posterior of each node in its label, after an equals sign, where most tools cut a label.
+    """The tree with the posterior of each node in its label, after an equals sign, where most tools cut a label. The treebank's
+    root, which engines that do not model it add to every tree, is certain.
 
     >>> print(with_posteriors(Tree.parse("(S (A a) (B b))"), [Constituent(0, 2, "S", 1.0), Constituent(0, 1, "A", 0.25)]))
     (S=1.000 (A=0.250 a) (B=0.000 b))
     """
-    g = {(c.start, c.end, c.label): c.posterior for c in constituents}
-    labels = [f"{node.label}={g.get((s, t, node.label), 0.0):.3f}" for node, s, t in tree.nodes_with_spans()]
-    return _relabel(tree, labels)
+    g = {(0, tree.width, root): 1.0 for root in ROOT_LABELS} | {(c.start, c.end, c.label): c.posterior for c in constituents}
+    return _relabel(tree, [f"{node.label}={g.get((s, t, node.label), 0.0):.3f}" for node, s, t in tree.nodes_with_spans()])
 
 
 def _relabel(tree: Tree, labels: Sequence[str]) -> Tree:

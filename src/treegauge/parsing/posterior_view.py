@@ -74,9 +74,10 @@ class SpanLabels:
     """The posteriors g(s, t, label) of constituents, sparse: span [s, t) has the entries from ``first[s * (n + 1) + t]`` up to the
     ``first`` of the next span.
 
-    ``any`` includes preterminals, ``phrase`` leaves them out; ``top`` is the probability that the label is the top of its chain. By
-    span, ``some[s, t]`` is the probability that a shown node has the span, ``hidden[s, t]`` that only symbols which the grammar
-    hides have it. ``tagged`` tells whether the tags of words are among the labels.
+    ``any`` includes preterminals, ``phrase`` leaves them out. ``top`` tells how high the label stands in its chain: the probability
+    that it is the top, half of that of being right below the top, a quarter ... By span, ``some[s, t]`` is the probability that a
+    shown node has the span, ``hidden[s, t]`` that only symbols which the grammar hides have it. ``tagged`` tells whether the tags
+    of words are among the labels.
     """
 
     names: tuple[str, ...]

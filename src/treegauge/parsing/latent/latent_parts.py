@@ -87,12 +87,13 @@ def repeated_names(base: BaseGrammar) -> dict[int, frozenset[int]]:
 
 
 class ConstituentPosteriors(NamedTuple):
-    """Posteriors of the nodes of trees: ``label[s, t, X]`` of constituents, ``top[s, t, X]`` of constituents at the top of the
-    chain over their span, ``tag[s, T]`` of tags, ``covered[s, T]`` of tags with a phrase above them over the word, ``both[s, T]``
-    of tags with a phrase of the same name there."""
+    """Posteriors of the nodes of trees: ``label[s, t, X]`` of constituents, ``top[s, t, X]`` as in :class:`SpanLabels`,
+    ``some[s, t]`` of any constituent, ``tag[s, T]`` of tags, ``covered[s, T]`` of tags with a phrase above them over the word,
+    ``both[s, T]`` of tags with a phrase of the same name there."""
 
     label: Floats
     top: Floats
+    some: Floats
     tag: Floats
     covered: Floats
     both: Floats
@@ -105,8 +106,8 @@ def constituent_posteriors(n: int, forest: PackedForest, labels: SymbolLabels, i
     ``both`` has only tags directly below the phrase; :func:`tags_below_chains` gives the others.
     """
     made = ConstituentPosteriors(
-        np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, labels.n_tags)),
-        np.zeros((n, labels.n_tags)), np.zeros((n, labels.n_tags)),
+        np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, n + 1)),
+        np.zeros((n, labels.n_tags)), np.zeros((n, labels.n_tags)), np.zeros((n, labels.n_tags)),
     )  # fmt: skip
     for v in range(len(forest.symbol)):
         s, t, A = forest.start[v], forest.end[v], forest.symbol[v]
@@ -125,12 +126,14 @@ def constituent_posteriors(n: int, forest: PackedForest, labels: SymbolLabels, i
                         made.both[s, T] += edge[d]
             continue
         made.top[s, t, X] += item[v]
+        made.some[s, t] += item[v]
         for d in range(forest.first[v], forest.first[v + 1]):
             if forest.kind[d] == UNARY and edge[d] > 0.0:
                 made.label[s, t, X] += edge[d]
                 u = forest.rule[d]
                 for i in range(labels.middle_first[u], labels.middle_first[u + 1]):
                     made.label[s, t, labels.middle[i]] += edge[d]
+                    made.top[s, t, labels.middle[i]] += edge[d] * 0.5 ** (1 + i - labels.middle_first[u])
     return made
 
 
@@ -188,7 +191,7 @@ def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors, inne
     i, T = np.nonzero(tag > 0)
     span, label = np.concatenate([s * (n + 1) + t, i * (n + 1) + i + 1]), np.concatenate([X, label_of_tag[T]])
     of_phrase, of_top = (np.concatenate([shares[s, t, X], np.zeros(len(i))]) for shares in (shown.label, shown.top))
-    some = shown.top.sum(axis=2)
+    some = shown.some.copy()
     some[words, words + 1] += (shown.tag - shown.covered)[:, named].sum(axis=1)
     of_any = np.concatenate([shown.label[s, t, X], tag[i, T]])
     made = SpanLabels.of_rows(names, n, span, label, (of_any, of_phrase, of_top), some, inner)
