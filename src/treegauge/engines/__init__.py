@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -158,7 +159,9 @@ def in_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads
     [2, 1, 3]
     """
     if threads <= 1:
-        yield from map(work, items)
+        for item in items:
+            refuse_unwanted()
+            yield work(item)
         return
     from concurrent.futures import ThreadPoolExecutor
 
@@ -189,6 +192,16 @@ IN_PROCESS = InProcess()
 
 class WorkerLost(Exception):
     """A worker died while it worked on some shard; the message tells how."""
+
+
+UNWANTED = threading.Event()
+"""Set in a worker process when nobody wants the results of its work any more."""
+
+
+def refuse_unwanted() -> None:
+    """Raise an error in work whose result nobody wants any more."""
+    if UNWANTED.is_set():
+        raise WorkerLost("its result is not wanted any more")
 
 
 class Pool(Protocol):

@@ -27,7 +27,18 @@ from typing import Any
 
 from treegauge import __version__
 from treegauge.compilation import SIGNALS, signals_held
-from treegauge.engines import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
+from treegauge.engines import (
+    TRIES,
+    UNWANTED,
+    Engine,
+    ItemT,
+    ResultT,
+    ShardFunction,
+    SharedT,
+    WorkerLost,
+    in_order,
+    refuse_unwanted,
+)
 from treegauge.errors import EngineError, MissingExtra, UsageError
 
 _SECONDS_TO_CONNECT = 30
@@ -38,6 +49,7 @@ _unpacked: OrderedDict[str, tuple[Callable[[Any, Any], Any], Any]] = OrderedDict
 
 def call_with_file(path: str, item: Any) -> Any:
     """The result of a shard, with the function and the shared value from a file."""
+    refuse_unwanted()
     return _call(path, lambda: Path(path).read_bytes(), item)
 
 
@@ -126,36 +138,39 @@ class Processes(Engine):
 
 
 class _Workers(ProcessPoolExecutor):
-    """A pool of processes that does not wait for work that is going on when it is shut down: nobody wants its results any more."""
+    """A pool of worker processes whose work is unwanted once it is shut down."""
 
     def __init__(self, workers: int, folder: str | None = None, *, copies: bool = False) -> None:
         # Spawned and not forked, unless that is safe: this process may have threads.
         context = multiprocessing.get_context("fork" if copies else "spawn")
-        stopped, self._stop = context.Pipe(duplex=False)
-        super().__init__(workers, context, initializer=_begin, initargs=(workers, folder, stopped))
+        unwanted, self._unwanted = context.Pipe(duplex=False)
+        super().__init__(workers, context, initializer=_begin, initargs=(workers, folder, unwanted))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._stop.send_bytes(b"stop")  # not closed: a forked worker has this end, too
+        self._unwanted.send(True)  # not closed: a forked worker has this end, too
         super().shutdown(wait, cancel_futures=cancel_futures)
 
 
-def _begin(workers: int, folder: str | None, stopped: Connection) -> None:
+def _begin(workers: int, folder: str | None, unwanted: Connection) -> None:
     """Prepare a worker: it leaves interrupts to the parent process, ends with it, and leaves other cores to the other workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in SIGNALS[1:]:  # a forked worker has the handlers of its parent
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, args=(folder, stopped), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folder, unwanted), daemon=True).start()
     if workers > 1:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ.setdefault(name, "1")
 
 
-def _end_with_parent(folder: str | None, stopped: Connection) -> None:
-    """End this process when it is stopped, or its parent has ended, however that came about, and left its temporary folder."""
+def _end_with_parent(folder: str | None, unwanted: Connection) -> None:
+    """End this process as soon as its parent has ended, however that came about, and delete the parent's temporary folder."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        if parent.sentinel in wait([parent.sentinel, stopped]) and folder is not None:
+        if parent.sentinel not in wait([parent.sentinel, unwanted]):
+            UNWANTED.set()  # and not ended: its parent might wait for ever for the rest of a result that is being sent
+            parent.join()
+        if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 
