@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -143,12 +144,19 @@ class _Workers(ProcessPoolExecutor):
     def __init__(self, workers: int, folder: str | None = None, *, copies: bool = False) -> None:
         # Spawned and not forked, unless that is safe: this process may have threads.
         context = multiprocessing.get_context("fork" if copies else "spawn")
+        _start_tracker()
         unwanted, self._unwanted = context.Pipe(duplex=False)
         super().__init__(workers, context, initializer=_begin, initargs=(workers, folder, unwanted))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._unwanted.send(True)  # not closed: a forked worker has this end, too
         super().shutdown(wait, cancel_futures=cancel_futures)
+
+
+def _start_tracker() -> None:
+    """Start the process that multiprocessing has beside all workers: if it starts with the first one, that one notices Ctrl-C."""
+    if os.name == "posix":
+        resource_tracker.ensure_running()
 
 
 def _begin(workers: int, folder: str | None, unwanted: Connection) -> None:
@@ -256,6 +264,7 @@ class Cluster(Engine):
     def _start_cluster(self, start: Callable[..., Any]) -> Any:
         """Start a cluster on this machine. Dask gives up if a worker is killed while it starts; then it is tried again."""
         failure: Exception | None = None
+        _start_tracker()
         for _ in range(TRIES):
             try:
                 with signals_held():
