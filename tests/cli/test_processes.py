@@ -273,7 +273,7 @@ def test_standard_streams_that_are_closed_or_full(files: Path, line: str) -> Non
 def state() -> tuple[object, ...]:
     handlers = [signal.getsignal(number) for number in (INT, TERM, HUP)]
     hooks = warnings.formatwarning, sys.unraisablehook
-    return gc.get_threshold(), hooks, list(warnings.filters), handlers, sys.stdout, sys.stderr
+    return gc.get_threshold(), hooks, list(warnings.filters), handlers, sys.stdout, sys.stderr, dict(os.environ)
 
 
 @pytest.mark.parametrize("words", [["cite", "parseval"], ["score", "missing.mrg", "missing.mrg"], ["evalb", "missing", "missing"]])

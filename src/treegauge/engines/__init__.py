@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -194,13 +193,18 @@ class WorkerLost(Exception):
     """A worker died while it worked on some shard; the message tells how."""
 
 
-UNWANTED = threading.Event()
-"""Set in a worker process when nobody wants the results of its work any more."""
+_needed = ""
+
+
+def work_needs(path: str) -> None:
+    """Say that nobody wants the results of this process's work any more when a file is gone."""
+    global _needed
+    _needed = path
 
 
 def refuse_unwanted() -> None:
     """Raise an error in work whose result nobody wants any more."""
-    if UNWANTED.is_set():
+    if _needed and not os.path.exists(_needed):
         raise WorkerLost("its result is not wanted any more")
 
 
