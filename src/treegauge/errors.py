@@ -315,7 +315,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
 
 def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too, and ``hints``
-    say what to do instead of giving an argument of that name.
+    say what to do instead of giving an argument of that name, or more than the only one that needs no name.
 
     >>> @checked(seed="it is always 1")
     ... def resample(rounds: int = 100) -> int:
@@ -342,13 +342,15 @@ def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable
             if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
                 taken = ", ".join(name for name in names[: code.co_argcount] if name != "self")
                 named = " and ".join(f"{name}=" for name in names[code.co_argcount :]) or "; ".join(("nothing", *hints.values()))
-                raise UsageError(f"{function.__name__} takes {f'{taken}; all others by name' if taken else named}")
+                all_taken = f"{function.__name__} takes {f'{taken}; all others by name' if taken else named}"
+                raise UsageError(hints.get(taken, all_taken))
             for name, value in zip(names, args, strict=False):
                 if kinds.get(name) not in ("str", "str | None"):  # functions say more of a text that is none
                     check_kind(name, value, kinds.get(name, ""))
             for name, value in keywords.items():
-                check_name(f"argument of {function.__name__}", name, kinds, hint=hints.get(name, ""))
-                check_kind(name, value, kinds[name])
+                if options or not code.co_flags & inspect.CO_VARKEYWORDS:  # without options, the function checks further keywords
+                    check_name(f"argument of {function.__name__}", name, kinds, hint=hints.get(name, ""))
+                check_kind(name, value, kinds.get(name, ""))
             return function(*args, **keywords)
 
         return call

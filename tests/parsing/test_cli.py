@@ -159,6 +159,19 @@ def test_another_run_is_not_resumed(killed: tuple[str, ...], tmp_path: Path, cha
     assert (tmp_path / "part.mrg").read_bytes() == before
 
 
+def test_a_complete_file_is_not_resumed_once_its_unfinished_successor_is_removed(catalan: str, tmp_path: Path) -> None:
+    """Its trees may be those of another model; the plan beside it is that of the run which was to replace it."""
+    (tmp_path / "s.txt").write_text("".join("a " * n + "\n" for n in range(1, 9)))
+    command = ("parse", catalan, str(tmp_path / "s.txt"), "-o", str(tmp_path / "part.mrg"), "--jobs", "1")
+    assert run(*command, "--objective", "labelled-recall").returncode == 0
+    before = (tmp_path / "part.mrg").read_bytes()
+    assert subprocess.run([sys.executable, "-c", KILLED, *command], capture_output=True, check=False).returncode == 130
+    (tmp_path / "part.mrg.unfinished").unlink()
+    done = run(*command, "--resume")
+    assert (done.returncode, "what differs: the output" in done.stderr) == (2, True), done.stderr
+    assert (tmp_path / "part.mrg").read_bytes() == before
+
+
 def test_standard_input_with_other_words_is_not_resumed(catalan: str, tmp_path: Path) -> None:
     command = ("parse", catalan, "-", "-o", str(tmp_path / "part.jsonl"), "--format", "jsonl", "--jobs", "1")
     text = "".join("a " * n + "\n" for n in range(1, 9))

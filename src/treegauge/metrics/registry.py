@@ -60,7 +60,8 @@ def metric_class(name: str) -> type[Metric]:
 
 
 _EXACT_MATCH = dict.fromkeys(("exact", "em", "complete_match"), "exact_match")
-_ABBREVIATIONS = {"lr": "recall", "lp": "precision", "lf": "f1", "cb": "average_crossing", **_EXACT_MATCH}
+_F1 = dict.fromkeys(("lf", "f", "f-score", "fscore", "f-measure", "fmeasure"), "f1")
+_ABBREVIATIONS = {"lr": "recall", "lp": "precision", "cb": "average_crossing", **_F1, **_EXACT_MATCH}
 
 
 def rate_name(word: str) -> str:
@@ -73,9 +74,7 @@ def rate_name(word: str) -> str:
     return metric + dot + _ABBREVIATIONS.get(rate, rate)
 
 
-OF_PARSEVAL = (
-    "f1", "f", "f-score", "fscore", "f-measure", "fmeasure", "recall", "precision", "lr", "lp", "lf", "exact", "exact-match", "uf1",
-)  # fmt: skip
+OF_PARSEVAL = ("f1", *_F1, "recall", "precision", "lr", "lp", "exact", "exact-match", "uf1")
 """Names of PARSEVAL's rates that people give for a metric."""
 
 _CONVENTIONS = {"kim": "kim", "compound-pcfg": "kim", "prpn": "prpn", "tn-pcfg": "tn-pcfg"}

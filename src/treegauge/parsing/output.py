@@ -161,16 +161,17 @@ class RecordFile:
         self._place = unfinished if (os.path.exists(unfinished) if resume else has_earlier) else self._target
         self._abandoned = None if resume or self._place == unfinished else unfinished
         self._plan = None if plan is None or is_stream(path) else Path(f"{self._target}{CHECKPOINT}")
+        # The plan of a file that is to replace an earlier one is not that of the earlier one.
+        self._run = plan if plan is None or self._place == self._target else {**plan, "the output": UNFINISHED}
         # Hashes of the words of complete records: a compressed file is written anew before the sentences are read.
         self._kept: list[int | None] = []
         if resume and self._has_records():
-            self._refuse_other_run(plan)
+            self._refuse_other_run()
             self._kept = [_record_hash(self._form, record) for record in self._records()]
         self.done = len(self._kept)
         self.discards = not resume and self._plan is not None and self._plan.exists()
-        self._plan_text = "" if plan is None else json.dumps(dict(plan), indent=1)
 
-    def _refuse_other_run(self, plan: Mapping[str, Any] | None) -> None:
+    def _refuse_other_run(self) -> None:
         """Raise an error unless the records are of an unfinished run with the same plan."""
         if self._plan is None:
             return
@@ -178,7 +179,7 @@ class RecordFile:
             raise UsageError(f"{self._path}: not an unfinished run that can be resumed; start without resume=True")
         with refusing_damaged_checkpoint(self._plan):
             found = dict[str, Any](json.loads(self._plan.read_text("utf-8")))
-        refuse_other_run(self._plan, found, plan or {}, "model, input")
+        refuse_other_run(self._plan, found, self._run or {}, "model, input")
 
     def missing(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         """The sentences after those of the complete records; an error if these are of other sentences."""
@@ -209,7 +210,7 @@ class RecordFile:
             yield
             return
         with partial_path(self._plan) as partial:
-            Path(partial).write_text(self._plan_text, "utf-8")
+            Path(partial).write_text(json.dumps(dict(self._run or {}), indent=1), "utf-8")
         try:
             yield
         except BaseException:

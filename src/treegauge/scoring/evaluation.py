@@ -18,7 +18,7 @@ from typing import Any, Unpack, cast, overload
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
+from treegauge.errors import FormatError, InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
 from treegauge.io.sources import ReadKeywords, ReadOptions, is_stream
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
@@ -90,6 +90,7 @@ def score(
 @checked(
     ReadOptions,
     baselines="a baseline is a system: treegauge.scoring.baseline_for('right-branching', gold, preset) makes its trees",
+    repair='on_error="repair" repairs parses',
     unlabelled=UNLABELLED,
 )
 def score(
@@ -322,7 +323,7 @@ def score_systems(gold: TreebankLike, systems: Mapping[str, TreebankLike], reque
 
 
 def count_systems(gold: TreebankLike, systems: Mapping[Any, TreebankLike], request: Request) -> list[SystemTotal]:
-    """The counts of each system."""
+    """The counts of each system, by its name and that of its run."""
     if not systems:
         raise UsageError("there is no system to score")
     kept, reading = dict[str, Trees](), request.test_reading
@@ -330,10 +331,15 @@ def count_systems(gold: TreebankLike, systems: Mapping[Any, TreebankLike], reque
         # Gold trees are read once for all systems, unless that would take much memory.
         kept[path] = trees_of(path, reading.of_gold, keep=request.trees or os.path.getsize(path) < LARGE_BYTES)
     totals: list[SystemTotal] = []
-    for test in systems.values():
-        files = _paired_trees(gold, test, request, kept)
-        counted = _count_by_kernels(files, request) if request.engine.in_process else None
-        totals.append((counted or _count_trees(files, request), _inputs_of(files, reading)))
+    for name, test in systems.items():
+        try:
+            files = _paired_trees(gold, test, request, kept)
+            counted = _count_by_kernels(files, request) if request.engine.in_process else None
+            totals.append((counted or _count_trees(files, request), _inputs_of(files, reading)))
+        except MismatchError as error:
+            if len(systems) > 1:
+                error.rephrase(lambda said, name=name: f"{', run '.join(filter(None, name))}: {said}")
+            raise
     return totals
 
 
@@ -342,6 +348,11 @@ def _count_trees(files: Sequence[tuple[Trees, Trees]], request: Request) -> Hash
     try:
         hasher = Hasher()
         return HashedCounts(count_files(files, request, hasher), hasher.digests())
+    except FormatError as error:
+        if request.reading.field and any(error.path in gold.paths for gold, _ in files):
+            error.advice = 'Gold comes first; field=... is only of the parses, and gold trees in JSON are in the field "parse".'
+            error.args = (error.message(),)
+        raise
     finally:
         for sides in files:
             for side in sides:
