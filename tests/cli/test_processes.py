@@ -98,6 +98,7 @@ def test_a_signal_ends_a_command_that_leaves_nothing(folder: Path, command: str,
         (KILL, -9, "--engine local:2"),
         pytest.param(TERM, 143, "--engine dask:2", marks=pytest.mark.slow),
         pytest.param(KILL, -9, "--engine dask:2", marks=pytest.mark.slow),
+        pytest.param(INT, 130, "--engine dask:2", marks=pytest.mark.slow),
     ],
 )
 def test_workers_end_with_their_command(folder: Path, number: int, code: int, how: str) -> None:
@@ -111,7 +112,7 @@ def test_workers_end_with_their_command(folder: Path, number: int, code: int, ho
     with running_process(words, stderr=subprocess.PIPE, start_new_session=True, env=environment) as process:
         try:
             wait_until(lambda: (folder / "out.mrg").exists() and (folder / "out.mrg").stat().st_size > 0, process)
-            process.send_signal(number)
+            os.killpg(process.pid, number) if number == INT else process.send_signal(number)  # as Ctrl-C, to all processes
             _, message = process.communicate(timeout=300)
         finally:
             with suppress(ProcessLookupError):
@@ -272,7 +273,7 @@ def test_standard_streams_that_are_closed_or_full(files: Path, line: str) -> Non
 def state() -> tuple[object, ...]:
     handlers = [signal.getsignal(number) for number in (INT, TERM, HUP)]
     hooks = warnings.formatwarning, sys.unraisablehook
-    return gc.get_threshold(), hooks, list(warnings.filters), handlers, sys.stdout, sys.stderr
+    return gc.get_threshold(), hooks, list(warnings.filters), handlers, sys.stdout, sys.stderr, dict(os.environ)
 
 
 @pytest.mark.parametrize("words", [["cite", "parseval"], ["score", "missing.mrg", "missing.mrg"], ["evalb", "missing", "missing"]])

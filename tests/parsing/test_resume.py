@@ -91,6 +91,17 @@ def test_whatever_is_left_of_a_file_its_complete_records_stay(tmp_path: Path, su
         assert content(path).decode() == "".join(records), size
 
 
+@pytest.mark.posix
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="pipes have no names on this system")
+def test_records_go_to_a_pipe_whose_name_is_no_file() -> None:
+    reading, writing = os.pipe()
+    with RecordFile(f"/dev/fd/{writing}", "bracketed", False, resume=False, plan={"seed": 1}).open() as write:
+        write("(A a)\n")
+    os.close(writing)
+    with open(reading, "rb") as stream:
+        assert stream.read() == b"(A a)\n"
+
+
 def test_output_is_compressed_by_its_suffix_and_the_same_every_time(tmp_path: Path) -> None:
     (tmp_path / "g.txt").write_text(GRAMMAR)
     (tmp_path / "s.txt").write_text("a a\na a a\n")

@@ -170,6 +170,13 @@ def test_other_things_than_trees_are_refused(wrong: Any) -> None:
             call(gold, wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"(S (N a))"}, {"(S (N a))": 1}, {"(S (N a))": 1}.keys()])
+def test_what_has_no_order_is_no_treebank(wrong: Any) -> None:
+    for call in (treegauge.read, lambda wrong: treegauge.evaluator().compute(predictions=wrong, references=["(S (N a))"])):
+        with pytest.raises(UsageError, match="expected a treebank, a path, trees in order or bracketed text, not"):
+            call(wrong)
+
+
 def test_large_files_have_the_same_remarks(folder: Path, parses: Trees, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that kernels count."""
     pytest.importorskip("numba")

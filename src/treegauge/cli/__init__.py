@@ -73,7 +73,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     # Nearly all objects made at the start live to the end; collecting garbage as often as usual would take a seventh of the start.
     gc.set_threshold(200_000, 20, 20)
     # Our matrices are small: BLAS with several threads would mostly wait, and sum in an order that depends on the machine.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if args is None:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     warnings.formatwarning = _warning_text
     output, sys.stderr = _output(sys.stdout), _messages(sys.stderr)
     sys.stdout = output

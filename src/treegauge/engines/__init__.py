@@ -157,7 +157,9 @@ def in_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads
     [2, 1, 3]
     """
     if threads <= 1:
-        yield from map(work, items)
+        for item in items:
+            refuse_unwanted()
+            yield work(item)
         return
     from concurrent.futures import ThreadPoolExecutor
 
@@ -188,6 +190,21 @@ IN_PROCESS = InProcess()
 
 class WorkerLost(Exception):
     """A worker died while it worked on some shard; the message tells how."""
+
+
+_needed = ""
+
+
+def work_needs(path: str) -> None:
+    """Say that nobody wants the results of this process's work any more when a file is gone."""
+    global _needed
+    _needed = path
+
+
+def refuse_unwanted() -> None:
+    """Raise an error in work whose result nobody wants any more."""
+    if _needed and not os.path.exists(_needed):
+        raise WorkerLost("its result is not wanted any more")
 
 
 class Pool(Protocol):

@@ -21,13 +21,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import Connection, wait
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 from treegauge import __version__
 from treegauge.compilation import SIGNALS, signals_held
-from treegauge.engines import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
+from treegauge.engines import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order, work_needs
 from treegauge.errors import EngineError, MissingExtra, UsageError
 
 _SECONDS_TO_CONNECT = 30
@@ -38,6 +38,7 @@ _unpacked: OrderedDict[str, tuple[Callable[[Any, Any], Any], Any]] = OrderedDict
 
 def call_with_file(path: str, item: Any) -> Any:
     """The result of a shard, with the function and the shared value from a file."""
+    work_needs(path)
     return _call(path, lambda: Path(path).read_bytes(), item)
 
 
@@ -50,8 +51,9 @@ def call_with_bytes(name: str, version: str, folder: str, packed: bytes, item: A
     if os.path.isdir(folder) and os.getcwd() != folder:
         os.chdir(folder)
     if version != __version__:
-        is_other = f"a worker of the cluster has treegauge {__version__}, but this is {version}"
-        raise UsageError(f"{is_other}: install the same version everywhere")
+        raise UsageError(
+            f"a worker of the cluster has treegauge {__version__}, this is {version}: install the same version everywhere"
+        )
     return _call(name, lambda: packed, item)
 
 
@@ -105,7 +107,7 @@ class Processes(Engine):
         if self._executor is None:
             # Only the first pool may be forked: since then this process has had threads, which may hold locks.
             copies = self._inherit and sys.platform == "linux" and threading.active_count() == 1
-            self._executor = _Workers(self.workers, self._folder, copies=copies)
+            self._executor = _executor(self.workers, self._folder, copies=copies)
             self._inherit = False
         return self._executor
 
@@ -116,46 +118,44 @@ class Processes(Engine):
             self._executor = None
 
     def close(self) -> None:
-        """Stop the workers."""
-        try:
-            self.give_up(self._executor)
-        finally:
-            if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
-                self._folder = None
+        """Stop the workers, which end their work when the file that it needs is gone."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+        self.give_up(self._executor)
 
 
-class _Workers(ProcessPoolExecutor):
-    """A pool of processes that does not wait for work that is going on when it is shut down: nobody wants its results any more."""
-
-    def __init__(self, workers: int, folder: str | None = None, *, copies: bool = False) -> None:
-        # Spawned and not forked, unless that is safe: this process may have threads.
-        context = multiprocessing.get_context("fork" if copies else "spawn")
-        stopped, self._stop = context.Pipe(duplex=False)
-        super().__init__(workers, context, initializer=_begin, initargs=(workers, folder, stopped))
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._stop.send_bytes(b"stop")  # not closed: a forked worker has this end, too
-        super().shutdown(wait, cancel_futures=cancel_futures)
+def _executor(workers: int, folder: str | None = None, *, copies: bool = False) -> ProcessPoolExecutor:
+    _start_tracker()
+    # Spawned and not forked, unless that is safe: this process may have threads.
+    context = multiprocessing.get_context("fork" if copies else "spawn")
+    return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(workers, folder))
 
 
-def _begin(workers: int, folder: str | None, stopped: Connection) -> None:
+def _start_tracker() -> None:
+    """Start the process that multiprocessing has beside all workers: if it starts with the first one, that one notices Ctrl-C."""
+    if os.name == "posix":
+        resource_tracker.ensure_running()
+
+
+def _begin(workers: int, folder: str | None) -> None:
     """Prepare a worker: it leaves interrupts to the parent process, ends with it, and leaves other cores to the other workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in SIGNALS[1:]:  # a forked worker has the handlers of its parent
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, args=(folder, stopped), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     if workers > 1:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ.setdefault(name, "1")
 
 
-def _end_with_parent(folder: str | None, stopped: Connection) -> None:
-    """End this process when it is stopped, or its parent has ended, however that came about, and left its temporary folder."""
+def _end_with_parent(folder: str | None) -> None:
+    """End this process as soon as its parent has ended, however that came about, and delete the parent's temporary folder."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        if parent.sentinel in wait([parent.sentinel, stopped]) and folder is not None:
+        parent.join()
+        if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 
@@ -187,7 +187,7 @@ class _ProcessTasks:
             raise WorkerLost(_WORKER_LOST) from None
 
     def alone(self, item: Any) -> Any:
-        with _Workers(1) as executor:
+        with _executor(1) as executor:
             return self.finish(self.start(item, executor))
 
     def abandon(self, tasks: Iterable[tuple[ProcessPoolExecutor, Future[Any]]]) -> None:
@@ -241,6 +241,7 @@ class Cluster(Engine):
     def _start_cluster(self, start: Callable[..., Any]) -> Any:
         """Start a cluster on this machine. Dask gives up if a worker is killed while it starts; then it is tried again."""
         failure: Exception | None = None
+        _start_tracker()
         for _ in range(TRIES):
             try:
                 with signals_held():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any, Unpack, cast
 
@@ -136,12 +136,16 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: 
         raise UsageError(f"expected trees, not a {type(value).__name__}; give a column: df['answer']")
     if _is_tree(value):
         return _styled(Treebank.from_trees([_as_tree(value)]), options)
-    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
+    if not isinstance(value, _NOT_IN_ORDER) and isinstance(value, Iterable):
         items = list(cast("Iterable[Any]", value))
         if items and all(isinstance(item, os.PathLike) for item in items):
             return read_sources([source for item in items for source in find_sources(item)], options)
         return _styled(_from_items(items, options), options)
-    raise UsageError(f"expected a treebank, a path, trees or bracketed text, not {type(value).__name__}")
+    raise UsageError(f"expected a treebank, a path, trees in order or bracketed text, not {type(value).__name__}")
+
+
+_NOT_IN_ORDER: tuple[type, ...] = bytes, bytearray, Mapping, Set
+"""Kinds of values that are no sequences of trees, though one can go through them."""
 
 
 def _is_tree(value: object) -> bool:
