@@ -31,11 +31,6 @@ from treegauge.tables import british, cut, number_of
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.notation import FORBIDDEN, restore_word
 
-_ELSEWHERE = dict.fromkeys(
-    ("objective", "lam", "purpose"), "model.decoding('recall') or model.decoding(objective, lam=...) chooses it"
-)
-"""Arguments that are chosen before parsing, and how."""
-
 
 class ParsingModel:
     """A model that parses text, of any kind: counted, trained, a network or a mixture.
@@ -72,7 +67,7 @@ class ParsingModel:
     def parse(self, *, words: list[list[str]], tags: Sequence[Sequence[str]] | None = None) -> list[ParsedSentence]: ...
     @overload
     def parse(self, *, words: Sequence[str], tags: Sequence[str] | None = None) -> ParsedSentence: ...
-    @checked(**_ELSEWHERE)
+    @checked()
     def parse(
         self, text: str | Tree | Sequence[str] | Sequence[Tree] | None = None, *, words: Sequence[Any] | None = None,
         tags: Sequence[Any] | None = None,
@@ -91,7 +86,7 @@ class ParsingModel:
             warn(TreegaugeWarning("each string of a list is a sentence; the tokens of one sentence are words=[...]"))
         return list(parser.parse_all(sentences))
 
-    @checked(**_ELSEWHERE)
+    @checked()
     def kbest(
         self, text: str | Tree | None = None, k: int = 5, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None
     ) -> list[Parse]:
@@ -102,7 +97,7 @@ class ParsingModel:
         parser.check()
         return list(parser.parse(self._sentence(text, words, tags)).kbest)
 
-    @checked(**_ELSEWHERE)
+    @checked()
     def posteriors(
         self, text: str | Tree | None = None, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None,
         least: float = 0.001,
@@ -189,7 +184,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
 
-@checked(tune="the command treegauge mix chooses shares and lam on trees, and load('mix.model') opens the mixture")
+@checked()
 def mix(
     models: Sequence[ParsingModel | str | os.PathLike[str]],
     *,
