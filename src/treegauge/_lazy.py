@@ -58,16 +58,16 @@ def lazy_names(package: str, folders: Collection[str] = ()) -> tuple[Callable[[s
 
 def lack_of(name: str, owner: str) -> str:
     """The end of the error for an attribute that a class or module lacks, with what to write for it."""
-    meant = instead(owner).get(name)
+    meant = advice_on(owner).get(name)
     return f"has no attribute {name!r}" + (f"; write {meant}" if meant else "")
 
 
 @cache
-def instead(kind: str) -> dict[str, str]:
+def advice_on(kind: str) -> dict[str, str]:
     """What is meant by names that somebody may expect: attributes of a class or module, arguments of a function, metrics ..."""
     import tomllib
 
-    return tomllib.loads(Path(__file__).with_name("instead.toml").read_text("utf-8")).get(kind, {})
+    return tomllib.loads(Path(__file__).with_name("advice.toml").read_text("utf-8")).get(kind, {})
 
 
 def _imported_for_types(package: str) -> dict[str, str]:

@@ -41,7 +41,7 @@ from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from treegauge._lazy import instead, lack_of
+from treegauge._lazy import advice_on, lack_of
 
 
 class TreegaugeError(Exception):
@@ -97,7 +97,7 @@ class UnknownName(UsageError):
     treegauge.errors.UnknownName: unknown preset 'colins'; did you mean 'collins'? Valid: collins, new
 
     ``otherwise`` names what else is accepted, at the end of the list: "collins, new, or a file". ``hint`` says what is meant by a
-    name that is known elsewhere, by default what ``instead.toml`` has for it, and stands in place of the list.
+    name that is known elsewhere, by default what ``advice.toml`` has for it, and stands in place of the list.
     """
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], otherwise: str = "", *, hint: str = "") -> None:
@@ -109,7 +109,7 @@ class UnknownName(UsageError):
         listed = ", ".join(self.valid) + (f", or {otherwise}" if otherwise else "")
         listed = f"did you mean {close[0]!r}? Valid: {listed}" if close else f"valid: {listed}"
         shown = name if len(name) <= 80 else f"{name[:60]}..."
-        meant = hint or instead(kind.partition(" or ")[0]).get(name.lower().replace("_", "-"))
+        meant = hint or advice_on(kind.partition(" or ")[0]).get(name.lower().replace("_", "-"))
         super().__init__(f"unknown {kind} {shown!r}; {meant or listed}")
 
 
@@ -341,7 +341,7 @@ def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
             if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
                 taken = ", ".join(name for name in names[: code.co_argcount] if name != "self")
                 named = " and ".join(f"{name}=" for name in names[code.co_argcount :])
-                elsewhere = "; ".join(("nothing", *instead(f"argument of {function.__name__}").values()))
+                elsewhere = "; ".join(("nothing", *advice_on(f"argument of {function.__name__}").values()))
                 said = f"{taken}; all others by name" if taken else named or elsewhere
                 raise UsageError(f"{function.__name__} takes {said}")
             for name, value in zip(names, args, strict=False):
@@ -358,7 +358,7 @@ def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def hinting(cls: type[T]) -> type[T]:
-    """A class decorator: the error for an attribute that the class lacks says what ``instead.toml`` has to write for it.
+    """A class decorator: the error for an attribute that the class lacks says what ``advice.toml`` has to write for it.
 
     >>> @hinting
     ... class Tree: ...

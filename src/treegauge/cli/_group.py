@@ -154,7 +154,7 @@ def _listed(given: str) -> list[str]:
 _ARGUMENT = re.compile(r'\b([a-z][a-z_]*)=(?:"([^"\n]*)"|(True|False|\.\.\.|-?\d[\d.]*\b))')
 _FLAGS = {"format": "--format-in"}
 """Flags of arguments that another flag has the name of."""
-_OF_OTHERS = {"on_error": "of score and convert", "on_mismatch": "of score"}
+_OF_OTHERS = {"on_error": "of score and convert", "on_mismatch": "(in score)"}
 """Arguments whose flags messages name in commands, too, that do not have them."""
 
 
@@ -230,7 +230,7 @@ class Command(click.Command):
             raise
         except click.UsageError as error:
             if "unexpected extra argument" in error.message and any(option.name == "output" for option in self.params):
-                error.message += ". Is it the output? Write -o FILE"
+                raise click.UsageError(f"{error.message}. Is it the output? Write -o FILE", ctx) from None
             raise
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -38,9 +38,7 @@ def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, .
     found = [re.fullmatch(r"([1-9]\d{0,17})(?:-([1-9]\d{0,17}))?", text) for text in given]
     ranges = [range(int(each[1]), int(each[2] or each[1]) + 1) if each else range(0) for each in found]
     if bad := [text for text, numbers in zip(given, ranges, strict=True) if not numbers]:
-        raise click.BadParameter(
-            f"{bad[0]!r} is neither a number from 1 nor a range such as 1-5 (-s 2 -s 5: two).", context, option
-        )
+        raise click.BadParameter(f"{bad[0]!r} is neither a positive number nor a range such as 1-5.", context, option)
     return ranges
 
 

@@ -88,13 +88,13 @@ def _text_of(line: bytes, given: str, path: str, number: int) -> str | None:
     value, problem = None, ""
     try:
         value = _value(fields, field)
-        problem = "" if value is None or isinstance(value, str) else f"the field {field!r} is not text, such as ((the cat) sat)"
+        problem = "" if value is None or isinstance(value, str) else f"the field {field!r} is not text"
     except LookupError:
         problem = f"no field {field!r}"
     if problem:
         names = dict(_fields(fields))
         trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
-        short = [*dict.fromkeys(re.sub(r"(\.\d+)+$", ".0 ...", name) for name in names)]  # a list of words is one field
+        short = [*(names if len(names) <= 20 else dict.fromkeys(re.sub(r"(\.\d+)+$", ".0 ...", name) for name in names))]
         listed = ", ".join(short[:20]) + (" ..." if len(short) > 20 else "")
         advice = f'Give field="{trees[0]}".' if trees else "" if given else "Give the field of the trees: field=..."
         place = re.match(r"(.+?)\.\d+\.", trees[0]) if trees else None

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from treegauge._lazy import instead
+from treegauge._lazy import advice_on
 
 _RECORD = 499
 """EVALB reads a parameter file in records of at most this many bytes; the rest of a longer line is the next record."""
@@ -165,7 +165,7 @@ def disco_keywords(data: bytes) -> tuple[dict[str, Any], tuple[tuple[int, str], 
             settings["delete_words"] = settings.get("delete_words", frozenset[str]()) | {value.decode("utf-8", "replace")}
         elif keyword == b"DELETE_ROOT_PRETERMS":
             settings["delete_root_preterminals"] = atoi(value) != 0
-        elif meant := instead("keyword of disco-dop").get(keyword.decode("latin-1")):
+        elif meant := advice_on("keyword of disco-dop").get(keyword.decode("latin-1")):
             if atoi(value):
                 remarks.append((number, f"{keyword.decode()}: not read here; {meant}"))
         else:

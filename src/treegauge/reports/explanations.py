@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from treegauge._lazy import instead
+from treegauge._lazy import advice_on
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.references import references_of
@@ -36,7 +36,7 @@ def explanation(name: str) -> str:
     name = name.lower().replace(" ", "-")
     base = british(name).partition(":")[0]
     known = [] if base in METRICS else [each for each in METRICS if metric in ("", each) and rate in find_metric(each).rate_names]
-    if known or instead("metric").get(base, "").startswith("it is a rate"):
+    if known or advice_on("metric").get(base, "").startswith("it is a rate"):
         of = known[0] if known else "parseval"
         return f"{name} is a rate of {of}.\n\n{explanation(of)}"
     if base in METRICS:

@@ -511,9 +511,11 @@ def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
     ours, theirs = gold.whole(), test.whole()
     if len(ours) != len(theirs) and request.pair != "text":
         sentences = f"{number_of(len(ours), 'gold sentence')} but {number_of(len(theirs), 'parse')}"
+        is_multiple = len(ours) > 0 and len(theirs) % len(ours) == 0 and len(theirs) > 0
         raise MismatchError(
             f"there are {sentences}, so it is not clear which parse belongs to which sentence; nothing was scored\n"
             + '  Skip lines with # (comment="#").\n' * any("comment=" in each.reason for each in theirs.problems().values())
+            + "  Several runs of one system are {'mine': ['a.mrg', 'b.mrg']}, on the command line NAME=runs:GLOB.\n" * is_multiple
             + '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
         )
     hasher.add(ours, theirs)
