@@ -240,11 +240,6 @@ def test_brackets_and_quotes_that_are_not_closed(rule: str, message: str) -> Non
     assert message in str(caught.value)
 
 
-def test_the_runs_of_a_glob_are_not_one_system(files: tuple[str, str]) -> None:
-    with pytest.raises(treegauge.MismatchError, match=r"Several runs of one system are .'mine': \['a.mrg', 'b.mrg'\]"):
-        treegauge.score(TEXT, {"mine": files[0].replace("A.mrg", "*.mrg")})
-
-
 def test_brackets_to_learn_from_are_read_elsewhere() -> None:
     with pytest.raises(treegauge.MismatchError, match=r"read by treegauge.learning.read_brackets \(--input brackets\)"):
         treegauge.learn(["((DT NN) VBD)"], nonterminals=2, iterations=1)
@@ -252,3 +247,40 @@ def test_brackets_to_learn_from_are_read_elsewhere() -> None:
 
 def test_a_sample_is_one_tree() -> None:
     assert [str(tree) for tree in Forest(PCFG.parse(GRAMMAR), ["I", "saw"]).sample()] == ["(S (NP I) (VP saw))"]
+
+
+def test_rates_are_found_by_name_and_misspelt_ones_listed(files: tuple[str, str]) -> None:
+    result = treegauge.score(*files)
+    assert result["F1"] == result["f-score"] == result.short["fmeasure"] == result.f1 == 1
+    for wrong in ("f2", 0):
+        with pytest.raises(treegauge.UnknownName, match=f"unknown rate '{wrong}'; .*alid: average_crossing"):
+            result[wrong]  # type: ignore[index]
+    with pytest.raises(treegauge.UsageError, match=r"check\(f1=0.9\), or together as check\({'f1': 0.9}\)"):
+        result.check("f1", 0.9)  # type: ignore[arg-type]
+
+
+def test_a_comparison_says_who_is_better() -> None:
+    flat = "(S (NP-SBJ (N a)) (V b))\n"
+    comparison = treegauge.compare(TEXT * 20, {"flat": flat * 20, "half": TEXT * 10 + flat * 10}, rounds=99)
+    assert repr(comparison).startswith("<Comparison on 20 sentences: half is better than flat by ")
+    planned = treegauge.compare(TEXT * 20, {"flat": flat * 20}, rounds=99, power=True, assume=1)
+    assert repr(planned).startswith("<Comparison on 20 sentences: ")
+
+
+@pytest.mark.parametrize("function", [treegauge.score, treegauge.compare])
+def test_the_system_that_does_not_fit_is_named(function: Callable[..., object], files: tuple[str, str]) -> None:
+    with pytest.raises(treegauge.MismatchError, match=r"^short: there are 2 gold sentences but 1 parse.*\n.*pair=\"text\""):
+        function(TEXT * 2, {"whole": TEXT * 2, "short": [TEXT]})
+    for file in files:
+        Path(file).write_text(TEXT.replace("a", "c") * 2)
+    with pytest.raises(treegauge.MismatchError, match=r"^runs: .* 4 parses.*\n.*several runs of a parser .*'runs:GLOB'"):
+        function([TEXT], {"whole": [TEXT], "runs": str(Path(files[0]).with_name("*.mrg"))})
+
+
+def test_repair_weights_and_figures_say_what_to_write() -> None:
+    for wrong, said in (
+        (lambda: treegauge.score(TEXT, TEXT, repair=True), "argument of score 'repair'; on_error=\"repair\" repairs parses"),  # type: ignore[call-overload]
+        (lambda: treegauge.write_figure("x.svg", treegauge.Tree.parse(TEXT)), r"write_figure\(treegauge.compare\(...\), 'x.svg'\)"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(treegauge.UsageError, match=said):
+            wrong()

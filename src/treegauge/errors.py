@@ -317,7 +317,8 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too.
+    """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too. What
+    ``advice.toml`` has on an argument is said to who gives it, or more than the only one that needs no name.
 
     >>> @checked()
     ... def resample(rounds: int = 100) -> int:
@@ -341,15 +342,16 @@ def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
             if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
                 taken = ", ".join(name for name in names[: code.co_argcount] if name != "self")
                 named = " and ".join(f"{name}=" for name in names[code.co_argcount :])
-                elsewhere = "; ".join(("nothing", *advice_on(f"argument of {function.__name__}").values()))
-                said = f"{taken}; all others by name" if taken else named or elsewhere
-                raise UsageError(f"{function.__name__} takes {said}")
+                known = advice_on(f"argument of {function.__name__}")
+                said = f"{taken}; all others by name" if taken else named or "; ".join(("nothing", *known.values()))
+                raise UsageError(known.get(taken, f"{function.__name__} takes {said}"))
             for name, value in zip(names, args, strict=False):
                 if kinds.get(name) not in ("str", "str | None"):  # functions say more of a text that is none
                     check_kind(name, value, kinds.get(name, ""))
             for name, value in keywords.items():
-                check_name(f"argument of {function.__name__}", name, kinds)
-                check_kind(name, value, kinds[name])
+                if options or not code.co_flags & inspect.CO_VARKEYWORDS:  # without options, the function checks further keywords
+                    check_name(f"argument of {function.__name__}", name, kinds)
+                check_kind(name, value, kinds.get(name, ""))
             return function(*args, **keywords)
 
         return call

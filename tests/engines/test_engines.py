@@ -73,6 +73,17 @@ def test_a_worker_that_is_killed_once_changes_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "marker").exists()
 
 
+@pytest.mark.posix
+def test_closing_an_engine_ends_work_that_is_going_on(tmp_path: Path) -> None:
+    line = f"echo $0 >> {tmp_path}/begun; [ $0 = 0 ] || {{ sleep 20; touch {tmp_path}/finished; }}"
+    with Processes(1) as engine:
+        results = engine.map(operator.call, partial(subprocess.run, check=True), [["bash", "-c", line, str(n)] for n in range(2)])
+        next(results)
+        while "1" not in (tmp_path / "begun").read_text():
+            time.sleep(0.01)
+    assert not (tmp_path / "finished").exists()
+
+
 @dataclass(frozen=True)
 class Numbers:
     """A shard that can be cut."""

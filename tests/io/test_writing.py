@@ -20,6 +20,8 @@ from treegauge.errors import FileNote, UnknownName, UsageError, WriteError
 from treegauge.io import WRITABLE, ReadOptions, Source, read, write, write_blocks
 from treegauge.io.formats import FORMATS
 from treegauge.io.label_parts import join_label, split_label
+from treegauge.io.writing import check_writable
+from treegauge.parsing.output import RecordFile
 from treegauge.testing.strategies import labels, treebanks, trees
 from treegauge.trees import Tree, Treebank
 
@@ -223,6 +225,21 @@ def test_devices_and_places_that_cannot_be_written(tmp_path: Path) -> None:
         write("(A a)", tmp_path / "no" / "x.mrg")
     with pytest.raises(WriteError, match="cannot be written: Is a directory"):
         write("(A a)", tmp_path)
+
+
+@pytest.mark.posix
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="pipes have no names on this system")
+def test_a_pipe_whose_name_is_no_file_is_written() -> None:
+    """As ``-o >(gzip > x.gz)`` and ``-o /dev/stdout`` in a shell."""
+    reading, writing = os.pipe()
+    path = f"/dev/fd/{writing}"
+    write("(A a)", path)
+    check_writable(path)
+    with RecordFile(path, "bracketed", False, resume=False, plan={"seed": 1}).open() as record:
+        record("(B b)\n")
+    os.close(writing)
+    with open(reading, "rb") as stream:
+        assert stream.read() == b"(A a)\n(B b)\n"
 
 
 def test_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:

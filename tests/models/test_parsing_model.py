@@ -60,6 +60,8 @@ def test_every_kind_parses_text_and_words(models: dict[str, ParsingModel], name:
     assert model.parse(words=WORDS) == parse
     assert model.parse([TEXT, "the cat sat."]) == [parse, model.parse("the cat sat.")]
     assert model.parse(()) == []
+    assert model.parse(iter([TEXT])) == [parse]  # a column of pandas, a generator, the lines of a file
+    assert str(parse) == str(parse.tree)
     best = model.kbest(TEXT, 3)
     assert 1 <= len(best) <= 3
     assert sorted(best, key=lambda each: -each.log_probability) == best
@@ -104,8 +106,15 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda model: model.decoding(5), "unknown objective '5'; valid:"),  # type: ignore[arg-type]
     (lambda _: treegauge.mix(None), r"a list: mix\(\[a, b\]\)"),  # type: ignore[arg-type]
     (lambda _: treegauge.mix([]), "at least one model"),
+    (lambda model: treegauge.mix(model, model), r"a list: mix\(\[a, b\]\)"),  # type: ignore[arg-type,misc]
+    (lambda model: treegauge.mix([model, model], weights=[1, 2]), r"argument of mix 'weights'; shares=\[2, 1\]"),  # type: ignore[call-arg]
+    (lambda _: treegauge.train(TREES, "a.model"), r"train takes one treebank, and train\(trees\).save\('parser.model'\)"),  # type: ignore[misc]
+    (lambda _: treegauge.train(TREES, seed="x"), "seed must be a whole number, not 'x'"),  # type: ignore[arg-type]
     (lambda model: treegauge.mix([model, model], tune=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
     (lambda model: model.kbest("a", 0), "at least 1"),
+    (lambda model: model.kbest("a", n=2), r"argument of kbest 'n'; model.kbest\(text, k=3\)"),  # type: ignore[call-arg]
+    (lambda model: model.parse("a", kbest=2), r"argument of parse 'kbest'; model.kbest\(text, k=3\)"),  # type: ignore[call-overload]
+    (lambda model: model.parse({"text": "a"}), "not of type dict; only parse takes a list of them, or a column"),  # type: ignore[call-overload]
     (lambda model: model.parse("It rains.", objective="recall"), r"argument of parse 'objective'; model.decoding\('recall'\)"),  # type: ignore[call-overload]
     (lambda model: model.parse("a", word=["a"]), "'word'; did you mean 'words'"),  # type: ignore[call-overload]
     (lambda model: model.posteriors("a", least=3), "least must be a number from 0 to 1, not 3"),
@@ -232,6 +241,18 @@ def test_the_words_of_trees_are_parsed_without_traces(models: dict[str, ParsingM
     save_model(learned.grammar(), tmp_path / "learned.model", notes={"terminals": "tags"})
     of_tags = treegauge.load(tmp_path / "learned.model")
     assert of_tags.parse(tree).tree == of_tags.parse(words=words, tags=["DT", "NN", "VBD", "."]).tree
+
+
+def test_the_tags_of_a_tree_are_not_copied_into_a_tree_without_a_parse(models: dict[str, ParsingModel]) -> None:
+    for words in (["cat", "it", "cat", "n't"] * 3, ["it"] * 500):
+        tree = Tree("S", [Tree("GIVEN", [word]) for word in words])
+        for model in models.values():
+            parse = model.parse(tree)
+            assert parse.tree == model.parse(words=words).tree
+            assert "GIVEN" not in parse.tree.tags
+            if parse.fallback:
+                assert set(model.parse(words=words, tags=["GIVEN"] * len(words)).tree.tags) == {"GIVEN"}
+        assert all(models[name].parse(tree).fallback for name in ("trained.model", "counted.model"))
 
 
 def test_trees_get_the_parses_of_the_command(models: dict[str, ParsingModel], tmp_path: Path) -> None:

@@ -71,6 +71,16 @@ def view(request: pytest.FixtureRequest) -> NetworkView:
     return network_views(SpanNetwork(TINY, few.sizes).eval(), few, 0.4, [words])[0]
 
 
+def test_a_tree_without_a_constituent_over_the_sentence_has_a_root_that_does_not_count(view: NetworkView) -> None:
+    """In a treebank without a label above all trees the stand-in is no label of a treebank, such as X."""
+    rootless = copy.copy(view)
+    rootless.treebank_root = None
+    spans = [spans for _, spans in sorted(enumeration(view), key=lambda tree: -tree[0])]
+    bare = {str(parse.tree) for parse, own in zip(rootless.kbest(10**4), spans, strict=True) if (0, view.n) not in own}
+    assert bare
+    assert all(text.startswith("(TOP ") or view.n == 1 for text in bare)
+
+
 def test_posteriors_against_enumeration(view: NetworkView) -> None:
     right: dict[tuple[int, int, str], float] = {}
     top: dict[tuple[int, int, str], float] = {}

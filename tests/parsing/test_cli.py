@@ -107,6 +107,16 @@ def test_an_interrupted_run_resumes_to_the_same_file(killed: tuple[str, ...], tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["catalan.pcfg", "part.mrg", "s.txt", "whole.mrg"]
 
 
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_run_that_ends_before_its_first_tree_leaves_no_file(catalan: str, tmp_path: Path, earlier: bool) -> None:
+    (tmp_path / "s.txt").write_bytes(b"a a\0\n")
+    if earlier:
+        (tmp_path / "part.mrg").write_text("(S a)\n")
+    before = sorted(tmp_path.iterdir())
+    assert run("parse", catalan, str(tmp_path / "s.txt"), "-o", str(tmp_path / "part.mrg")).returncode == 3
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_run_that_starts_again_says_what_it_discards(killed: tuple[str, ...]) -> None:
     done = run(*killed)
     assert "part.mrg: an unfinished run is discarded; --resume would have continued it" in done.stderr
@@ -146,6 +156,19 @@ def test_another_run_is_not_resumed(killed: tuple[str, ...], tmp_path: Path, cha
     assert done.returncode == (3 if change == "damage" else 2), done.stderr
     assert message in done.stderr
     assert "--resume" in done.stderr
+    assert (tmp_path / "part.mrg").read_bytes() == before
+
+
+def test_a_complete_file_is_not_resumed_once_its_unfinished_successor_is_removed(catalan: str, tmp_path: Path) -> None:
+    """Its trees may be those of another model; the plan beside it is that of the run which was to replace it."""
+    (tmp_path / "s.txt").write_text("".join("a " * n + "\n" for n in range(1, 9)))
+    command = ("parse", catalan, str(tmp_path / "s.txt"), "-o", str(tmp_path / "part.mrg"), "--jobs", "1")
+    assert run(*command, "--objective", "labelled-recall").returncode == 0
+    before = (tmp_path / "part.mrg").read_bytes()
+    assert subprocess.run([sys.executable, "-c", KILLED, *command], capture_output=True, check=False).returncode == 130
+    (tmp_path / "part.mrg.unfinished").unlink()
+    done = run(*command, "--resume")
+    assert (done.returncode, "what differs: the output" in done.stderr) == (2, True), done.stderr
     assert (tmp_path / "part.mrg").read_bytes() == before
 
 

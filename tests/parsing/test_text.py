@@ -46,12 +46,12 @@ def in_both_forms(folder: Path, lines: list[list[str]]) -> tuple[list[Sentence],
 
 
 def test_hostile_words_are_the_same_in_text_and_in_trees(tmp_path: Path) -> None:
-    lines = [["The", word, "barked", "."] for word in HOSTILE]
+    lines = [["The", word, "barked", "."] for word in HOSTILE] + [["Really", "?", word] for word in HOSTILE]
     from_text, from_trees = in_both_forms(tmp_path, lines)
     assert [each.words for each in from_text] == [each.words for each in from_trees]
     parser = Parser(shipped_model().grammar)
     for one, other in zip(from_text, from_trees, strict=True):
-        assert parser.parse(one).tree == parser.parse(Sentence(other.words)).tree, one
+        assert parser.parse(one).tree == parser.parse(other).tree, one
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f\0\\\u07fb\u07fc"), min_size=1)
@@ -76,7 +76,7 @@ def test_gum_from_text_and_from_trees(shared: Path, tmp_path: Path) -> None:
     brackets = [i for i, each in enumerate(from_trees) if len(each.words) <= 15 and "(" in each.words]
     for i in [*brackets, *range(0, len(from_trees), 60)]:
         if len(from_trees[i].words) <= 15:
-            assert parser.parse(from_text[i]).tree == parser.parse(Sentence(from_trees[i].words)).tree
+            assert parser.parse(from_text[i]).tree == parser.parse(from_trees[i]).tree
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,15 @@ def test_a_terminal_is_told_what_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "terminal" not in run("parse", text="It rains .\n").stderr
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: self.name == "<stdin>", raising=False)
     assert run("parse", text="It rains .\n").stderr.count("from the terminal, one per line; end with Ctrl-D") == 1
+
+
+def test_the_suffix_of_the_output_chooses_its_format(tmp_path: Path) -> None:
+    for suffix, begins in ((".jsonl", '{"sentence": 1'), (".json", "{"), (".mrg", "(S (NP"), (".txt", "(S (NP")):
+        run("parse", "own", "-", "-o", str(tmp_path / f"x{suffix}"), text="It rains .\n")
+        assert (tmp_path / f"x{suffix}").read_text("utf-8").startswith(begins)
+    refused = CliRunner().invoke(treegauge, ["parse", "own", "-", "-o", str(tmp_path / "x.svg")], input="It rains .\n")
+    assert "there is no format for the suffix .svg; there are: bracketed, json, jsonl" in str(refused.exception)
+    assert not (tmp_path / "x.svg").exists()
 
 
 def test_records_of_raw_text_have_their_line_and_quiet_says_nothing() -> None:

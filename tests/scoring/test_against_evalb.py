@@ -19,8 +19,8 @@ from tree_pairs import treebank_pairs, trees_over
 import treegauge
 from treegauge import Tree, Treebank, alignment
 from treegauge.alignment.brackets import Brackets
-from treegauge.metrics.evalb import ERROR, SKIP, VALID, score_lines
-from treegauge.metrics.evalb.program import evalb
+from treegauge.metrics.evalb import ERROR, SKIP, VALID, SentenceResult, score_lines
+from treegauge.metrics.evalb.program import Totals, evalb, summary
 from treegauge.metrics.matching import partners
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, from_parameters, load_preset
@@ -103,6 +103,16 @@ def test_what_evalb_would_do_is_what_evalb_does(pairs: list[tuple[Tree, Tree]], 
     errors = [result.id for result in results for _ in result.messages]
     stops = [number for k, number in enumerate(errors, 1) if k - 1 > chosen.max_error]
     assert ours.evalb.stops_at == (stops[0] if stops else None)
+
+
+def test_the_f_measure_is_rounded_as_evalb_rounds_it() -> None:
+    """30 of 61 and of 67 brackets are 46.875%, but EVALB's order of operations gives a little less, and so does the line on it."""
+    for matched, gold, test in ((30, 61, 67), (0, 3, 4), (0, 0, 0), *((m, g, 64 - g) for g in range(20, 40) for m in range(1, 20))):
+        totals = Totals()
+        totals.add(SentenceResult(1, 9, VALID, matched, gold, test, 0, 9, 9))
+        printed = next(line for line in summary(totals, totals, 40).decode().splitlines() if "FMeasure" in line).split()[-1]
+        line = str(EvalbOutcome("own.prm", 1, 0, 0, matched, gold, test))
+        assert line == f"EVALB with own.prm would drop 0 of these 1 sentences and print FMeasure {printed.removeprefix('-')}."
 
 
 @pytest.mark.parametrize("stream", [True, False])

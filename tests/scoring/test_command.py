@@ -96,6 +96,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "others").mkdir()
     (folder / "others" / "a.mrg").write_text(TEST)
     (folder / "others" / "c.mrg").write_text(TEST)
+    (folder / "answers.jsonl").write_text(json.dumps({"x": "(S (A a))"}))
     return folder
 
 
@@ -259,6 +260,7 @@ BAD = [
     (("gold.mrg", "text.txt", "--on-error", "repair"), 3, "text.txt: no trees in the test file\n"),
     (("gold.mrg", "text.txt", "--stream"), 3, "text.txt: no trees in the test file\n"),
     (("gold.mrg", "others"), 4, "8 parses in 2 files for 4 gold sentences; nothing was scored\n  Give one of the files, or "),
+    (("answers.jsonl", "gold.mrg", "--field", "x"), 3, "no field 'parse'; there are: x\n  Gold comes first; --field NAME is only"),
     (("gold.mrg", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("nothing", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("gold.mrg", "no.mrg"), 3, "no.mrg: no such file"),

@@ -6,21 +6,19 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from treegauge.chunks import entropy as chunk_entropy
+from treegauge.chunks.corpus import SCHEMES, ChunkedSentence, ChunkFile, MarkFile, categories_of, chunk_file, read_chunks
+from treegauge.chunks.models import load_models, save_models, train_models, with_gold_tags
+from treegauge.chunks.tagger import CertainTags, HmmTagger
 from treegauge.cli._group import INPUT, Command, OutputFile
 from treegauge.cli._options import format_option, progress, reading_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.tables import TABLE_FORMATS, number_of, plain, render, render_all
-
-if TYPE_CHECKING:
-    from treegauge.chunks.corpus import ChunkedSentence, ChunkFile, MarkFile
-
-# The same as treegauge.chunks.corpus.SCHEMES, so that the command line need not load that module.
-SCHEMES = ("conlleval", "bioes")
 
 
 @click.group(
@@ -52,10 +50,6 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
       treegauge chunks train part1.txt part2.txt -o chunks.model
       treegauge chunks train wsj/ -o chunks.model --tags tagger
     """
-    from treegauge.chunks.corpus import categories_of, read_chunks
-    from treegauge.chunks.models import save_models, train_models
-    from treegauge.chunks.tagger import HmmTagger
-
     if str(output) == "-":
         raise UsageError("name the model file: -o chunks.model")
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
@@ -96,18 +90,13 @@ def entropy(
       treegauge chunks entropy chunks.model test.txt --blame-figure blame.svg
       treegauge chunks entropy - test.txt --candidates probabilities.txt
     """
-    from treegauge.chunks import entropy as chunk_evaluation
-    from treegauge.chunks.corpus import categories_of, chunk_file
-    from treegauge.chunks.models import load_models
-    from treegauge.chunks.tagger import CertainTags
-
     if not 0 < eps < 0.5:
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
     if candidates is not None or marginals is not None:
         with chunk_file(test, options) as sentences:
             result = _other_chunker(candidates, marginals or "", sentences, eps)
-        measures = chunk_evaluation.chunker_table(result.counts["chunker"])
-        tables = [chunk_evaluation.blame_table(result, "chunker", expected)]
+        measures = chunk_entropy.chunker_table(result.counts["chunker"])
+        tables = [chunk_entropy.blame_table(result, "chunker", expected)]
     else:
         models, tagger = load_models(model)
         with chunk_file(test, options) as sentences, progress("measuring", None) as advance:
@@ -115,10 +104,10 @@ def entropy(
             tagged = (
                 (sentence, tagger.lattice(sentence.words) if tagger else CertainTags(sentence.tags)) for sentence in sentences
             )
-            result = chunk_evaluation.evaluate(models, tagged, categories=categories, eps=eps, advance=advance)
-        measures = chunk_evaluation.measure_table(result)
-        blame = chunk_evaluation.blame_table(result, "G", expected)
-        tables = [blame, chunk_evaluation.coverage_table(result), chunk_evaluation.sensitivity_table(result)]
+            result = chunk_entropy.evaluate(models, tagged, categories=categories, eps=eps, advance=advance)
+        measures = chunk_entropy.measure_table(result)
+        blame = chunk_entropy.blame_table(result, "G", expected)
+        tables = [blame, chunk_entropy.coverage_table(result), chunk_entropy.sensitivity_table(result)]
     digits = 5 if form == "table" and candidates is None and marginals is None else 2
     if form == "json":
         click.echo(render_all([measures, *tables], form))
@@ -156,18 +145,15 @@ def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: R
       treegauge chunks score word-tag-gold-test.txt
       treegauge chunks score gold.txt chunker.txt --format json
     """
-    from treegauge.chunks.corpus import MarkFile, chunk_file
-    from treegauge.chunks.entropy import ChunkScores, conlleval_printout
-
     if gold == test == "-":
         raise UsageError("gold and test cannot both be standard input")
     with chunk_file(gold, options) as ours, chunk_file(gold if test is None else test, options) as theirs:
         files = [MarkFile(ours, 2)] if test is None else [MarkFile(ours), MarkFile(theirs)]
         columns = (sentence.columns for sentence in files[0]) if test is None else _paired_columns(*files)
         schemes = [file.scheme() if scheme == "auto" else scheme for file in files]
-        scores = ChunkScores.of(((one[0], one[1]) for one in columns), (schemes[0], schemes[-1]))
+        scores = chunk_entropy.ChunkScores.of(((one[0], one[1]) for one in columns), (schemes[0], schemes[-1]))
     if form == "conlleval":
-        for line in conlleval_printout(scores):
+        for line in chunk_entropy.conlleval_printout(scores):
             click.echo(line)
         return
     categories = sorted(scores.true | scores.found)
@@ -183,8 +169,6 @@ def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: R
 
 
 def _tag(sentences: Sequence[Any], tagger: Any) -> list[Any]:
-    from treegauge.chunks.models import with_gold_tags
-
     if tagger is None:
         return with_gold_tags(sentences)
     tagged: list[Any] = []
@@ -230,18 +214,16 @@ def _rates(scores: Any, category: str | None) -> dict[str, Any]:
 
 def _other_chunker(candidates: str | None, marginals: str, sentences: ChunkFile, eps: float) -> Any:
     """The entropy of another chunker, from its candidates with their probabilities or from the marginals of its marks."""
-    from treegauge.chunks import entropy as given
-    from treegauge.chunks.corpus import categories_of
-    from treegauge.chunks.entropy import Evaluation, entropy_of
-
     categories = categories_of(sentences)
     if candidates is not None:
-        found = _all_given(candidates, given.read_candidates, sentences)
-        probabilities = (given.from_candidates(len(sentence), one, categories) for sentence, one in found)
+        found = _all_given(candidates, chunk_entropy.read_candidates, sentences)
+        probabilities = (chunk_entropy.from_candidates(len(sentence), one, categories) for sentence, one in found)
     else:
-        found = _all_given(marginals, given.read_marginals, sentences)
-        probabilities = (given.from_iob_marginals(_fitting(marginals, sentence, one), categories) for sentence, one in found)
-    return Evaluation(categories, {"chunker": entropy_of(sentences, probabilities, categories, eps)})
+        found = _all_given(marginals, chunk_entropy.read_marginals, sentences)
+        probabilities = (
+            chunk_entropy.from_iob_marginals(_fitting(marginals, sentence, one), categories) for sentence, one in found
+        )
+    return chunk_entropy.Evaluation(categories, {"chunker": chunk_entropy.entropy_of(sentences, probabilities, categories, eps)})
 
 
 def _fitting(path: str, sentence: ChunkedSentence, found: Any) -> Any:

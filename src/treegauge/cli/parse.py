@@ -16,7 +16,7 @@ import click
 
 from treegauge.cli._grammars import input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
-from treegauge.cli._options import engine_option, jobs_option, number_of_jobs, progress
+from treegauge.cli._options import engine_option, format_option, jobs_option, number_of_jobs, progress
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine, SentenceBlock, blocks_of
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
@@ -103,7 +103,7 @@ Examples:
     help="Add the expected F1 of each tree, calibrated on trees held out in training, or marked as not calibrated; bracketed, in "
     "a line above the tree: # sentence 1, expected F1 0.8731.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
+@format_option(FORMATS, by_suffix=True)
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; its complete sentences are kept.")
 @jobs_option("Number of sentences parsed in parallel")

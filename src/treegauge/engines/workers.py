@@ -21,10 +21,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from importlib import metadata
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from treegauge import __version__
 from treegauge.compilation import SIGNALS, signals_held
 from treegauge.engines import TRIES, Engine, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
 from treegauge.errors import EngineError, MissingExtra, UsageError
@@ -48,8 +49,9 @@ def call_with_bytes(name: str, version: str, folder: str, packed: bytes, item: A
     """
     if os.path.isdir(folder) and os.getcwd() != folder:
         os.chdir(folder)
-    if version != (own := metadata.version("treegauge")):
-        raise UsageError(f"a worker of the cluster has treegauge {own}, but this is {version}: install the same version everywhere")
+    if version != __version__:
+        is_other = f"a worker of the cluster has treegauge {__version__}, but this is {version}"
+        raise UsageError(f"{is_other}: install the same version everywhere")
     return _call(name, lambda: packed, item)
 
 
@@ -103,7 +105,7 @@ class Processes(Engine):
         if self._executor is None:
             # Only the first pool may be forked: since then this process has had threads, which may hold locks.
             copies = self._inherit and sys.platform == "linux" and threading.active_count() == 1
-            self._executor = _executor(self.workers, self._folder, copies=copies)
+            self._executor = _Workers(self.workers, self._folder, copies=copies)
             self._inherit = False
         return self._executor
 
@@ -115,36 +117,45 @@ class Processes(Engine):
 
     def close(self) -> None:
         """Stop the workers."""
-        self.give_up(self._executor)
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        try:
+            self.give_up(self._executor)
+        finally:
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+                self._folder = None
 
 
-def _executor(workers: int, folder: str | None = None, *, copies: bool = False) -> ProcessPoolExecutor:
-    # Spawned and not forked, unless that is safe: this process may have threads.
-    context = multiprocessing.get_context("fork" if copies else "spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(workers, folder))
+class _Workers(ProcessPoolExecutor):
+    """A pool of processes that does not wait for work that is going on when it is shut down: nobody wants its results any more."""
+
+    def __init__(self, workers: int, folder: str | None = None, *, copies: bool = False) -> None:
+        # Spawned and not forked, unless that is safe: this process may have threads.
+        context = multiprocessing.get_context("fork" if copies else "spawn")
+        stopped, self._stop = context.Pipe(duplex=False)
+        super().__init__(workers, context, initializer=_begin, initargs=(workers, folder, stopped))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._stop.send_bytes(b"stop")  # not closed: a forked worker has this end, too
+        super().shutdown(wait, cancel_futures=cancel_futures)
 
 
-def _begin(workers: int, folder: str | None) -> None:
+def _begin(workers: int, folder: str | None, stopped: Connection) -> None:
     """Prepare a worker: it leaves interrupts to the parent process, ends with it, and leaves other cores to the other workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in SIGNALS[1:]:  # a forked worker has the handlers of its parent
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folder, stopped), daemon=True).start()
     if workers > 1:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ.setdefault(name, "1")
 
 
-def _end_with_parent(folder: str | None) -> None:
-    """End this process as soon as its parent has ended, however that came about, and delete the parent's temporary folder."""
+def _end_with_parent(folder: str | None, stopped: Connection) -> None:
+    """End this process when it is stopped, or its parent has ended, however that came about, and left its temporary folder."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()
-        if folder is not None:
+        if parent.sentinel in wait([parent.sentinel, stopped]) and folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 
@@ -176,7 +187,7 @@ class _ProcessTasks:
             raise WorkerLost(_WORKER_LOST) from None
 
     def alone(self, item: Any) -> Any:
-        with _executor(1) as executor:
+        with _Workers(1) as executor:
             return self.finish(self.start(item, executor))
 
     def abandon(self, tasks: Iterable[tuple[ProcessPoolExecutor, Future[Any]]]) -> None:
@@ -274,7 +285,7 @@ class _ClusterTasks:
     """The tasks of one map."""
 
     def __init__(self, client: Any, function: ShardFunction[Any, Any, Any], shared: Any) -> None:
-        self._client, self._version, self._folder = client, metadata.version("treegauge"), os.getcwd()
+        self._client, self._version, self._folder = client, __version__, os.getcwd()
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
         # Named by its content, so that a worker that has unpacked the same before need not do so again.
         self._name = f"treegauge-{hashlib.sha256(packed).hexdigest()}"

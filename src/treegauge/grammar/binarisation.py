@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.grammar.lexicon import UNKNOWN, signatures
-from treegauge.trees.columns import offsets
+from treegauge.trees.columns import Float64, Int32, Int64, offsets
 
 if TYPE_CHECKING:
     from treegauge.grammar.pcfg import PCFG
@@ -178,11 +178,6 @@ def _combine(weights: list[float], rows: list[Row], add: Callable[[list[float]],
         for bottom, value in row.items():
             parts.setdefault(bottom, []).append(weight * value)
     return {bottom: total for bottom, values in parts.items() if (total := add(values)) > 0}
-
-
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 class BinaryRules(NamedTuple):

@@ -41,20 +41,26 @@ def write_archive(
 ) -> None:
     """Write a document and arrays; the file appears whole or not at all. Without ``compress`` it is larger, but written sooner."""
     parts = {_DOCUMENT: json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "surrogatepass")}
+    comment = b"sha256 of what stands before: " + b"0" * _SEAL
+    body = zipped(parts, arrays, compress=compress, comment=comment)[:-_SEAL]
+    write_bytes(body + _seal(body), path)
+
+
+def zipped(parts: Mapping[str, bytes], arrays: Mapping[str, NDArray[Any]], *, compress: bool = True, comment: bytes = b"") -> bytes:
+    """A zip file of some parts and some arrays, whose dates are fixed, so that the same ones give the same bytes."""
+    made, method = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    saved = dict(parts)
     for name, array in arrays.items():
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
-        parts[f"{name}.npy"] = buffer.getvalue()
-    made = io.BytesIO()
-    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+        saved[f"{name}.npy"] = buffer.getvalue()
     with zipfile.ZipFile(made, "w", method) as archive:
-        archive.comment = b"sha256 of what stands before: " + b"0" * _SEAL
-        for name, content in parts.items():
+        archive.comment = comment
+        for name, content in saved.items():
             member = zipfile.ZipInfo(name, _EPOCH)
             member.compress_type = method
             archive.writestr(member, content)
-    body = made.getvalue()[:-_SEAL]
-    write_bytes(body + _seal(body), path)
+    return made.getvalue()
 
 
 def _seal(body: bytes) -> bytes:

@@ -13,7 +13,7 @@ from treegauge.errors import InputError, TreegaugeError, TreegaugeWarning, Usage
 from treegauge.io.bracketed import bracketed_parts, small_files_part, text_errors, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.formats import FORMATS, FORMATS_WITH_GAPS, Format, detect_format, lacks_labels
-from treegauge.io.sources import IN_STRINGS, LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources, is_read_once
+from treegauge.io.sources import IN_STRINGS, LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources, is_stream
 from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
 from treegauge.trees.notation import from_nltk, from_other, is_nltk_tree, is_other_tree
 from treegauge.trees.tree import Tree
@@ -85,7 +85,7 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
         return not value.is_continuous
     if isinstance(value, os.PathLike) or (isinstance(value, str) and not is_text(value)):
         sources = find_sources(cast("Path", value))
-        return any(not is_read_once(source.name) and _source_holds_gaps(source, options) for source in sources)
+        return any(not is_stream(source.name) and _source_holds_gaps(source, options) for source in sources)
     if isinstance(value, list | tuple):
         items = cast("list[object]", value)
         return any(holds_gaps(item, options) for item in items if not isinstance(item, str))

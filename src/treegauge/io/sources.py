@@ -321,8 +321,8 @@ def find_sources(path: str | os.PathLike[str]) -> list[Source]:
     return [Source(file) for file in found]
 
 
-def is_read_once(path: str | None) -> bool:
-    """Whether a path stands for what can be read only once: standard input, a pipe or a device."""
+def is_stream(path: str | None) -> bool:
+    """Whether a path stands for what is read or written only once: a standard stream, a pipe or a device."""
     return path == "-" or (path is not None and os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)))
 
 

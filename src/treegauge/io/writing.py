@@ -20,7 +20,7 @@ import numpy as np
 from treegauge.errors import FileNote, UsageError, WriteError, checked, refusing_unwritable, warn
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
-from treegauge.io.sources import COMPRESSED, Source, compressed_file, problem_with_name
+from treegauge.io.sources import COMPRESSED, Source, compressed_file, is_stream, problem_with_name
 from treegauge.trees.columns import Bytes, Int32, Int64
 from treegauge.trees.notation import escape_label, escape_word, pretty, restore_label, restore_word
 from treegauge.trees.tree import Tree
@@ -60,12 +60,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     name = os.fspath(path)
     if problem := problem_with_name(name):
         raise WriteError(f"{name!r} cannot be written: {problem}")
-    target = os.path.realpath(name)
-    if os.path.isdir(target):
+    if os.path.isdir(name):
         raise WriteError(f"{name}: cannot be written: it is a folder")
-    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+    if is_stream(name):
         return
-    partial = _partial_name(target)
+    partial = _partial_name(os.path.realpath(name))
     with refusing_unwritable(name):
         open(partial, "xb").close()
         os.unlink(partial)
@@ -88,12 +87,11 @@ def _whole_file(name: str) -> Generator[BinaryIO]:
     """A file for writing that gets its name only when all is written; a device or pipe is written directly."""
     if problem := problem_with_name(name):
         raise WriteError(f"{name!r} cannot be written: {problem}")
-    target = os.path.realpath(name)
-    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
-        with open(target, "wb") as raw:
+    if is_stream(name):  # whose real path, as that of >(gzip > FILE), need not be a file's
+        with open(name, "wb") as raw:
             yield raw
         return
-    with partial_path(target) as partial, open(partial, "xb") as raw:
+    with partial_path(name) as partial, open(partial, "xb") as raw:
         yield raw
         raw.flush()
         os.fsync(raw.fileno())

@@ -15,16 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.compilation import Floats, Ints, helper, kernel
+from treegauge.parsing.span_kernels import BASE, HIGH, LOG_BASE, LOW, power
 
 OUT_OF_RANGE = np.inf
 """A mark instead of a sentence's log probability: its numbers do not fit into cells of one scale; it must be counted elsewhere."""
 
-BASE = 2.0**256
-_LOG_BASE = 256 * np.log(2.0)
-_HIGH, _LOW = 2.0**128, 2.0**-128
 _FURTHEST = 2.0**400
-# BASE ** d for d = -4 .. 1; less is too small to change a sum with a term of d = 0, and counts as 0.
-_POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
 
 
 class BlockRules(NamedTuple):
@@ -134,7 +130,7 @@ def multiply_splits(m: int, scale: int, chart: DenseChart, x: Floats) -> None:
     clear(x)
     for k in range(m):
         a, b = chart.left[k], chart.right[k]
-        factor = _POWER[max(chart.scale[a] + chart.scale[b] - scale, -4) + 4]
+        factor = power(chart.scale[a] + chart.scale[b] - scale)
         chart.factor[k] = factor
         for B in range(N):
             of_left = factor * e[a, B]
@@ -177,13 +173,13 @@ def inside_cell(c: int, m: int, top: int, grammar: BlockRules, chart: DenseChart
     e = chart.inside[c]
     multiply_splits(m, top, chart, chart.x)
     largest = apply_rules(grammar.binary, chart.x, e)
-    if largest > _HIGH or 0 < largest < _LOW:
-        step = 1 if largest > _HIGH else -1
+    if largest > HIGH or 0 < largest < LOW:
+        step = 1 if largest > HIGH else -1
         for a in range(len(e)):
-            e[a] *= _POWER[4 - step]
+            e[a] *= power(-step)
         top += step
     chart.scale[c] = top
-    return largest == 0 or largest >= _LOW / BASE
+    return largest == 0 or largest >= LOW / BASE
 
 
 @helper
@@ -272,7 +268,7 @@ def count_sentence(i: int, tokens: BlockTokens, grammar: BlockRules, chart: Dens
         c = chart.cell[s, s + 1]
         for a in range(chart.inside.shape[1]):
             counts.lexical[tokens.word[first + s], a] += chart.inside[c, a] * chart.outside[c, a]
-    return np.log(chart.inside[root, 0]) + chart.scale[root] * _LOG_BASE + log_largest
+    return np.log(chart.inside[root, 0]) + chart.scale[root] * LOG_BASE + log_largest
 
 
 @kernel

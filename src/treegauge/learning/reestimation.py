@@ -44,8 +44,7 @@ from treegauge.neural.dense_pcfg import expected_rule_counts
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.free_objectives import best_spans, spans_below
 from treegauge.tables import concise
-
-Float64 = NDArray[np.float64]
+from treegauge.trees.columns import Float64
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from inspect import signature
 from typing import Any
 
-from treegauge.errors import UnknownName, UsageError, check_kind
+from treegauge.errors import UnknownName, UsageError, check_kind, checked
 from treegauge.grammar.training_sentences import hold_out_by_words
 from treegauge.io import ReadOptions, as_treebank
 from treegauge.models.parsing_model import ParsingModel
 
 
+@checked()
 def train(
     trees: object, *, neural: bool = False, quick: bool = False, embeddings: str | os.PathLike[str] | None = None,
     encoder: str | os.PathLike[str] | None = None, hold_out: float = 0.0, tune: bool = True, seed: int = 1, jobs: int = 1,
@@ -24,8 +26,6 @@ def train(
     the training: ``grammars`` and ``rounds``, or of a network ``epochs``, ``hidden``, ``layers`` and the others.
     """
     reading = {each.name: settings.pop(each.name) for each in fields(ReadOptions) if each.name in settings}
-    for name in train.__kwdefaults__ or {}:
-        check_kind(name, locals()[name], train.__annotations__[name])
     bank = hold_out_by_words(list(as_treebank(trees, **reading)), hold_out)[0]
     run: dict[str, Any] = {"checkpoint": None if checkpoint is None else os.fspath(checkpoint), "resume": resume}
     if not neural and encoder is None:
@@ -66,7 +66,7 @@ def _changed(usual: Any, changes: Mapping[str, Any]) -> Any:
         if name not in kinds:
             others = {each.name for kind in (NetworkSettings, TrainingSettings) for each in fields(kind)}
             with_network = "without" if isinstance(usual, NetworkSettings) else "only with"
-            valid = {*kinds, *(train.__kwdefaults__ or {}), *(each.name for each in fields(ReadOptions))}
+            valid = {*kinds, *[*signature(train).parameters][1:-1], *(each.name for each in fields(ReadOptions))}
             raise UnknownName(
                 "argument of train", name, valid, hint=f"it goes {with_network} neural=True" if name in others else ""
             )

@@ -60,7 +60,8 @@ def metric_class(name: str) -> type[Metric]:
 
 
 _EXACT_MATCH = dict.fromkeys(("exact", "em", "complete_match"), "exact_match")
-_ABBREVIATIONS = {"lr": "recall", "lp": "precision", "lf": "f1", "cb": "average_crossing", **_EXACT_MATCH}
+_F1 = dict.fromkeys(("lf", "f", "f-score", "fscore", "f-measure", "fmeasure"), "f1")
+_ABBREVIATIONS = {"lr": "recall", "lp": "precision", "cb": "average_crossing", **_F1, **_EXACT_MATCH}
 
 
 def rate_name(word: str) -> str:

@@ -28,7 +28,7 @@ from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 from treegauge.parsing.posterior_view import Constituent, Parse
 from treegauge.parsing.raw_text import split_sentences, tokenise
 from treegauge.tables import british, cut, number_of
-from treegauge.trees import Tree, Treebank
+from treegauge.trees import Tree
 from treegauge.trees.notation import FORBIDDEN, restore_word
 
 
@@ -62,27 +62,34 @@ class ParsingModel:
     @overload
     def parse(self, text: str | Tree) -> ParsedSentence: ...
     @overload
-    def parse(self, text: list[str] | tuple[str, ...] | Sequence[Tree]) -> list[ParsedSentence]: ...
+    def parse(self, text: list[str] | tuple[str, ...] | Iterable[Tree]) -> list[ParsedSentence]: ...
     @overload
     def parse(self, *, words: list[list[str]], tags: Sequence[Sequence[str]] | None = None) -> list[ParsedSentence]: ...
     @overload
     def parse(self, *, words: Sequence[str], tags: Sequence[str] | None = None) -> ParsedSentence: ...
     @checked()
     def parse(
-        self, text: str | Tree | Sequence[str] | Sequence[Tree] | None = None, *, words: Sequence[Any] | None = None,
+        self, text: str | Tree | Iterable[str] | Iterable[Tree] | None = None, *, words: Sequence[Any] | None = None,
         tags: Sequence[Any] | None = None,
     ) -> ParsedSentence | list[ParsedSentence]:  # fmt: skip
-        """The parse of a sentence, or the parses of a list of sentences, of a treebank or of lists of tokens, in their order."""
+        """The parse of a sentence, or the parses of several, in their order: of a list of sentences, of a column of a data frame,
+        of the lines of a file, of a treebank, or of lists of tokens.
+
+        Text is split into words as by ``parse --raw``. ``parse.tree`` is the tree, which ``print(parse)`` shows, and
+        ``parse.confidence.expected_f1`` says how good it can be expected to be.
+        """
         parser = self.parser.with_settings(gold_tags=tags is not None)
         if isinstance(words, list | tuple) and words and all(isinstance(each, list | tuple) for each in words):
             if tags is not None and len(tags) != len(words):
                 raise UsageError(f"tags= has {number_of(len(tags), 'sentence')}, but words= {len(words):,}")
             every = zip(words, tags or itertools.repeat(None), strict=False)
             return list(parser.parse_all([self._sentence(None, each, own) for each, own in every]))
-        if words is not None or not isinstance(text, list | tuple | Treebank):
-            return parser.parse(self._sentence(text, words, tags))
-        sentences = [self._sentence(each) for each in text]
-        if len(text) > 1 and not any(isinstance(each, Tree) or " " in each for each in text):
+        several = isinstance(text, Iterable) and not isinstance(text, str | bytes | Tree | Mapping) and not hasattr(text, "columns")
+        if words is not None or not several:
+            return parser.parse(self._sentence(cast("object", text), words, tags))
+        given: list[object] = list(cast("Iterable[object]", text))
+        sentences = list(map(self._sentence, given))
+        if len(given) > 1 and not any(isinstance(each, Tree) or " " in str(each) for each in given):
             warn(TreegaugeWarning("each string of a list is a sentence; the tokens of one sentence are words=[...]"))
         return list(parser.parse_all(sentences))
 
@@ -133,7 +140,8 @@ class ParsingModel:
         if isinstance(text, Sentence | Tree):
             return _of_tokens(*(sentence_of(text.tagged()) if isinstance(text, Tree) else text)[:2])
         kind = type(text).__name__
-        raise UsageError(f"a sentence is a string, not of type {kind}; only parse takes a list of them, and tokens are words=[...]")
+        several = "only parse takes a list of them, or a column, df['text']"
+        raise UsageError(f"a sentence is a string, not of type {kind}; {several}; tokens are words=[...]")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trained model or a mixture to a file, from which :func:`load` opens it; a mixture's file names its models."""

@@ -29,12 +29,11 @@ from treegauge.errors import UsageError
 from treegauge.neural.backend import Array, as_mask, as_numpy, in_gradient_mode, is_tensor, torch_module
 from treegauge.neural.dense import DensePosteriors, DenseRules, inside, outside
 from treegauge.neural.span_crf import checked_lengths
+from treegauge.trees.columns import Float64
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
     from treegauge.parsing import Best
-
-Floats = NDArray[np.float64]
 
 
 class GrammarBatch:
@@ -92,7 +91,7 @@ class GrammarBatch:
         return [list(own) for own in words]
 
     def _decode(
-        self, spans: Floats, of_words: Floats, log_z: Floats, objective: str, words: Sequence[Sequence[str]] | None, options: Any
+        self, spans: Float64, of_words: Float64, log_z: Float64, objective: str, words: Sequence[Sequence[str]] | None, options: Any
     ) -> list[Best]:
         """The best tree of each sentence for an objective over the posteriors of spans (B, n, n, N) and of words (B, n, T)."""
         from treegauge.parsing import Best, SpanChart
@@ -267,7 +266,7 @@ def _largest(xp: Any, values: Array) -> Array:
     return xp.amax(values.reshape(*values.shape[:2], -1), -1)
 
 
-def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]]) -> list[Best]:
+def best_parses(pcfg: DensePCFG, log_z: Float64, words: Sequence[Sequence[str]]) -> list[Best]:
     """The best parse of each sentence of a batch and its probability; a flat tree and nan if there is none."""
     from treegauge.parsing import Best
 
@@ -309,7 +308,6 @@ def _read_tree(n: int, A: int, values: list[Any], emissions: Any, rules: Any, N:
     return Tree.from_spans(words, spans)
 
 
-Float64 = NDArray[np.float64]
 ROOM = 1 << 28
 """The most numbers that an array of a batch may hold."""
 

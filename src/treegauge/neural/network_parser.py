@@ -87,8 +87,8 @@ class NetworkParser(BatchParser):
         return replace(self.too_long(sentence), too_long=bool(sentence.words))
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
-        """The right-branching tree of a sentence, with its own tags or those of its pieces."""
-        tags = sentence.tags or [tag for piece in _pieces(sentence) for tag in self._likely_tags(piece)]
+        """The right-branching tree of a sentence, with its own tags if these are to be kept, or those of its pieces."""
+        tags = self.given_tags(sentence) or [tag for piece in _pieces(sentence) for tag in self._likely_tags(piece)]
         return mark_fallback(fallback(sentence.words, tags, root=self.model.vocabulary.root or "S"))
 
     def _likely_tags(self, sentence: Sentence) -> list[str]:

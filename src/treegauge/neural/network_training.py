@@ -36,9 +36,9 @@ from treegauge.parsing.confidence import expected_counts, fit_calibration
 from treegauge.parsing.free_objectives import labelled_precision_recall
 from treegauge.parsing.span_trees import labelled_spans
 from treegauge.scoring.evaluation import evaluator
+from treegauge.trees.columns import Int64
 from treegauge.trees.tree import Tree
 
-Int64 = NDArray[np.int64]
 SHARE, ENOUGH, LARGEST_SHARE = 0.03, 100, 0.25
 """The slice has this share of the trees, or this many trees if the share has fewer, but no larger share than the last number."""
 FEWEST = 20

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.neural.sentence_batches import Vocabulary, encode_sentences, make_batch
-from treegauge.parsing.posterior_view import DUMMY, AnyOrder, Parse, PosteriorView, SpanLabels
+from treegauge.parsing.posterior_view import DUMMY, AnyOrder, Float64, Parse, PosteriorView, SpanLabels
 from treegauge.parsing.span_trees import JOIN, best_trees
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
     from treegauge.parsing.span_charts import SpanChart
 
-Float64 = NDArray[np.float64]
 TagPosteriors = list[tuple[str | None, float]]
 LEAST = 1e-6
 """Constituents and tags with a smaller posterior are left out."""

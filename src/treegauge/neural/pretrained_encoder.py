@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from treegauge.alignment.words import plain_word
 from treegauge.errors import MissingExtra, UsageError, check_name
 from treegauge.neural.backend import torch_module
+from treegauge.trees.columns import Int64
 
-Int64 = NDArray[np.int64]
 FAMILIES = ("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta", "xlm-roberta")
 """The kinds of encoders that are used."""
 MOST_WEIGHTS = 450_000_000

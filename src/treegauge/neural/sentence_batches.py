@@ -14,15 +14,14 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.alignment.words import plain_word
 from treegauge.neural.backend import Array
 from treegauge.neural.pretrained_encoder import NO_WINDOWS, PretrainedEncoder, Windows
 from treegauge.parsing.span_trees import JOIN, labelled_spans
+from treegauge.trees.columns import Int64
 from treegauge.trees.tree import Tree
 
-Int64 = NDArray[np.int64]
 UNKNOWN, EDGE, FIRST_WORD = 0, 1, 2
 """The numbers of an unknown word, of the marks at both ends of a sentence, and of the first known word."""
 PADDING, UNKNOWN_CHARACTER, EDGE_CHARACTER, FIRST_CHARACTER = 0, 1, 2, 3

@@ -20,12 +20,11 @@ from treegauge.compilation import Floats, Ints, helper, kernel
 from treegauge.errors import UsageError
 from treegauge.grammar.binarisation import BinaryGrammar, close
 from treegauge.parsing.chart_layout import LOG_SUM, Chart, Leaves, cells
-from treegauge.parsing.posterior_view import SpanLabels
+from treegauge.parsing.posterior_view import Float64, SpanLabels
 
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-Float64 = NDArray[np.float64]
 TIE = 1e-12
 """Posteriors closer than this count as equal."""
 MOST_CHAINS = 2_000_000

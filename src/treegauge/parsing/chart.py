@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import MismatchError, TooLong, UsageError
-from treegauge.grammar.binarisation import BinaryGrammar
+from treegauge.grammar.binarisation import BinaryGrammar, Float64
 from treegauge.parsing.chart_layout import (
     LARGEST,
     LOG_SUM,
@@ -35,7 +35,6 @@ from treegauge.parsing.chart_layout import (
 from treegauge.parsing.chart_passes import Outer, inside, outside
 from treegauge.parsing.derivations import Grid
 
-Float64 = NDArray[np.float64]
 Tags = Sequence[Collection[str] | Mapping[str, float] | None]
 """For each word the tags it may have, or ``None`` for all. A mapping gives tags with weights, which replace the grammar's."""
 

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treegauge.parsing.posterior_view import PosteriorView
-from treegauge.parsing.span_charts import TOP
+from treegauge.parsing.posterior_view import TOP, PosteriorView
 from treegauge.trees.tree import Tree
 
 FEWEST = 20

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import NoTree, UnknownName, UsageError
-from treegauge.parsing.posterior_view import DUMMY, Best, PosteriorView, Reading, SpanLabels
+from treegauge.parsing.posterior_view import DUMMY, Best, Float64, PosteriorView, Reading, SpanLabels
 from treegauge.parsing.span_kernels import best_tree
 from treegauge.trees.tree import Child, Tree
 
 TIE = 1e-12
 """Values closer than this count as equal; the first one wins."""
-Float64 = NDArray[np.float64]
 Labels = Callable[[int, int], Sequence[str]]
 """The labels of a span, from the top down."""
 

@@ -23,9 +23,9 @@ from treegauge.normalise.labels import ROOT_LABELS, base_label
 from treegauge.normalise.pruning import chain_labels
 from treegauge.parsing.objectives import CRITERIA, LPR, DecodingSetting, check_objective
 from treegauge.parsing.parser import BatchParser, ParsedSentence, Parser, Sentence, SentenceParser
-from treegauge.parsing.posterior_view import AnyOrder, PosteriorView, SpanLabels
-from treegauge.parsing.span_charts import TOP
+from treegauge.parsing.posterior_view import TOP, AnyOrder, PosteriorView, SpanLabels
 from treegauge.parsing.spellings import Spellings
+from treegauge.trees.columns import Float64, Int64
 from treegauge.trees.tree import Child, Tree
 
 LAM = 0.45
@@ -37,8 +37,6 @@ LEAST = 1e-6
 """Smaller posteriors are left out of the mean."""
 _LARGEST = 1e100
 """No share is larger."""
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Names = Callable[[str], Sequence[str]]
 
 

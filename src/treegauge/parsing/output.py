@@ -20,7 +20,7 @@ from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import SentenceBlock
 from treegauge.errors import TreegaugeError, UsageError, WriteError
 from treegauge.io.archive import refuse_other_run, refusing_damaged_checkpoint
-from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file
+from treegauge.io.sources import COMPRESSED, ReadOptions, compressed_file, is_stream
 from treegauge.io.writing import partial_path, write_standard_output
 from treegauge.parsing.input import InputKind
 from treegauge.parsing.parse_parts import Constituent
@@ -155,22 +155,23 @@ class RecordFile:
     def __init__(self, path: str, form: str, has_comments: bool, *, resume: bool, plan: Mapping[str, Any] | None = None) -> None:
         self._path, self._suffix = path, Path(path).suffix.lower()
         self._form, self._by_blank_lines = form, form == "bracketed" and has_comments
-        self._target = path if path == "-" else os.path.realpath(path)
+        self._target = path if is_stream(path) else os.path.realpath(path)
         unfinished = f"{self._target}{UNFINISHED}"
         has_earlier = path != "-" and os.path.isfile(self._target) and os.path.getsize(self._target) > 0
         self._place = unfinished if (os.path.exists(unfinished) if resume else has_earlier) else self._target
         self._abandoned = None if resume or self._place == unfinished else unfinished
-        self._plan = None if plan is None or path == "-" else Path(f"{self._target}{CHECKPOINT}")
+        self._plan = None if plan is None or is_stream(path) else Path(f"{self._target}{CHECKPOINT}")
+        # The plan of a file that is to replace an earlier one is not that of the earlier one.
+        self._run = plan if plan is None or self._place == self._target else {**plan, "the output": UNFINISHED}
         # Hashes of the words of complete records: a compressed file is written anew before the sentences are read.
         self._kept: list[int | None] = []
         if resume and self._has_records():
-            self._refuse_other_run(plan)
+            self._refuse_other_run()
             self._kept = [_record_hash(self._form, record) for record in self._records()]
         self.done = len(self._kept)
         self.discards = not resume and self._plan is not None and self._plan.exists()
-        self._plan_text = "" if plan is None else json.dumps(dict(plan), indent=1)
 
-    def _refuse_other_run(self, plan: Mapping[str, Any] | None) -> None:
+    def _refuse_other_run(self) -> None:
         """Raise an error unless the records are of an unfinished run with the same plan."""
         if self._plan is None:
             return
@@ -178,7 +179,7 @@ class RecordFile:
             raise UsageError(f"{self._path}: not an unfinished run that can be resumed; start without resume=True")
         with refusing_damaged_checkpoint(self._plan):
             found = dict[str, Any](json.loads(self._plan.read_text("utf-8")))
-        refuse_other_run(self._plan, found, plan or {}, "model, input")
+        refuse_other_run(self._plan, found, self._run or {}, "model, input")
 
     def missing(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         """The sentences after those of the complete records; an error if these are of other sentences."""
@@ -209,7 +210,7 @@ class RecordFile:
             yield
             return
         with partial_path(self._plan) as partial:
-            Path(partial).write_text(self._plan_text, "utf-8")
+            Path(partial).write_text(json.dumps(dict(self._run or {}), indent=1), "utf-8")
         try:
             yield
         except BaseException:
@@ -224,21 +225,19 @@ class RecordFile:
     @contextmanager
     def _replacing(self) -> Generator[None]:
         """A context after which the file has its name; if an error is raised, the records written so far stay where they are."""
-        if self._place == self._target:
-            if self._abandoned is not None:
-                # Otherwise a later resume would continue what an older run has left, and not this one.
-                Path(self._abandoned).unlink(missing_ok=True)
-            yield
-            return
+        if self._abandoned is not None:
+            # Otherwise a later resume would continue what an older run has left, and not this one.
+            Path(self._abandoned).unlink(missing_ok=True)
         try:
             yield
         except BaseException:
-            if os.path.exists(self._place) and not os.path.getsize(self._place):
+            if os.path.isfile(self._place) and not os.path.getsize(self._place):
                 os.unlink(self._place)
             raise
-        if os.path.exists(self._target):
-            os.chmod(self._place, stat.S_IMODE(os.stat(self._target).st_mode))
-        os.replace(self._place, self._target)
+        if self._place != self._target:
+            if os.path.exists(self._target):
+                os.chmod(self._place, stat.S_IMODE(os.stat(self._target).st_mode))
+            os.replace(self._place, self._target)
 
     def _stream(self) -> AbstractContextManager[BinaryIO]:
         if not self.done:

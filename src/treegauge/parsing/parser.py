@@ -110,6 +110,9 @@ class ParsedSentence:
         )
         return cut(f"<parse of {number_of(len(self.sentence.words), 'word')}{f', {how}' if how else ''}: {self.tree!r}>")
 
+    def __str__(self) -> str:
+        return str(self.tree)
+
     def _repr_html_(self) -> str:
         return self.tree.svg(theme="auto")
 
@@ -412,8 +415,8 @@ class Parser(SentenceParser):
         return expand_unaries(tree) if self.joined else tree
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
-        """The right-branching tree of a sentence, with its own tags or the likeliest ones."""
-        tags = sentence.tags or self._likely_tags(sentence.words)
+        """The right-branching tree of a sentence, with its own tags if these are to be kept or read, else the likeliest ones."""
+        tags = (sentence.tags if self.tag_words else self.given_tags(sentence)) or self._likely_tags(sentence.words)
         root = self.grammar.label(self.grammar.start) or self._usual_root()
         leaves: Sequence[str] | None = None if self.tag_words and sentence.tags is None else tags
         return mark_fallback(fallback(sentence.words, leaves, root=root))

@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from treegauge.errors import TooLong, UsageError, hinting
 from treegauge.tables import concise, cut
+from treegauge.trees.columns import Float64
 from treegauge.trees.tree import Child, Tree
 
-Float64 = NDArray[np.float64]
 Reading = Literal["one", "set"]
 """The labels of one span: one, or a set of them where unary rules put several nodes over it."""
 
 DUMMY = "X"
 """The label of a bracket that has no label of its own."""
+TOP = "TOP"
+"""The root of a tree without a constituent over the whole sentence: a label that all presets delete, so that it does not count."""
 
 
 @concise
@@ -279,7 +281,7 @@ class PosteriorView:
     def rooted(self, nodes: list[Child]) -> Tree:
         """The tree with these topmost nodes, below the treebank's root if it has one."""
         root = self.treebank_root
-        whole = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else Tree(DUMMY if root is None else root, nodes)
+        whole = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else Tree(TOP if root is None else root, nodes)
         return whole if root in (None, whole.label) else Tree(root, [whole])
 
     def best(self) -> Parse:

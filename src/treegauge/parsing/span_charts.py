@@ -29,14 +29,13 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from treegauge.errors import NoTree, UsageError, check_name
-from treegauge.parsing.posterior_view import DUMMY, Best, Constituent, Parse, PosteriorView, Reading, SpanLabels
+from treegauge.parsing.posterior_view import DUMMY, TOP, Best, Constituent, Float64, Parse, PosteriorView, Reading, SpanLabels
 from treegauge.parsing.span_kernels import sample_parts
 from treegauge.parsing.span_trees import (
     JOIN,
-    Bool,
     Null,
     Potentials,
     Required,
@@ -54,14 +53,12 @@ from treegauge.parsing.span_trees import (
     spans_crossing,
 )
 from treegauge.tables import concise, number_of
+from treegauge.trees.columns import Mask
 from treegauge.trees.tree import Child, Tree
 
-Float64 = NDArray[np.float64]
 ChartKind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")
 CONVENTIONS = ("inclusive", "fencepost")
-TOP = "TOP"
-"""The root of a tree without a constituent over the whole sentence: a label that all presets delete, so that it does not count."""
 ROUNDING = 0.001
 """The distance by which posteriors may leave the range from 0 to 1, as they do in float16 or float32."""
 
@@ -212,7 +209,7 @@ class SpanChart(PosteriorView):
         return SpanLabels(tuple(self.labels), n, first, label, g, g, g, some, np.zeros((n, n + 1)), tagged=False)
 
     @cached_property
-    def required(self) -> Bool:
+    def required(self) -> Mask:
         """The spans that must be constituents, an (n, n+1) mask; the root too, unless that is left open."""
         mask = np.zeros((self.n, self.n + 1), np.bool_)
         mask[:, 1:] = self.must
@@ -220,7 +217,7 @@ class SpanChart(PosteriorView):
         return mask
 
     @property
-    def forbidden(self) -> Bool | None:
+    def forbidden(self) -> Mask | None:
         """The spans that cross required ones, and in binary trees those that are not allowed."""
         mask = np.zeros((self.n, self.n + 1), np.bool_)
         mask[:, 1:] = spans_crossing(self.must)

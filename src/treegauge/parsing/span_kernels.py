@@ -24,7 +24,7 @@ helper, kernel = or_python(helper), or_python(kernel)
 TIE = 1e-12
 BASE = 2.0**256
 LOG_BASE = 256 * np.log(2.0)
-_HIGH, _LOW = 2.0**128, 2.0**-128
+HIGH, LOW = 2.0**128, 2.0**-128
 _POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
 _NONE = -(2**40)
 
@@ -60,9 +60,9 @@ def normal(x: float, scale: int) -> tuple[float, int]:
     """The same number, with another scale if the product of two has left the range."""
     if x == 0:
         return 0.0, _NONE
-    if x > _HIGH:
+    if x > HIGH:
         return x / BASE, scale + 1
-    if x < _LOW:
+    if x < LOW:
         return x * BASE, scale - 1
     return x, scale
 

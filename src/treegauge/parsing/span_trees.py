@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from treegauge.errors import NoTree, UsageError
 from treegauge.parsing.span_kernels import LOG_BASE, SpanInside, inside_of_spans, parts_of_spans, size_posteriors
+from treegauge.trees.columns import Float64, Mask
 from treegauge.trees.tree import JOIN, Tree
 
-Float64 = NDArray[np.float64]
-Bool = NDArray[np.bool_]
 Null = int | Iterable[int] | None
 Required = Sequence[tuple[int, int] | tuple[int, int, str]]
 
@@ -40,8 +39,8 @@ class Potentials:
     real: Float64
     left: Float64
     right: Float64
-    group_left: Bool
-    group_right: Bool
+    group_left: Mask
+    group_right: Mask
 
     @property
     def n(self) -> int:
@@ -121,8 +120,8 @@ def potentials(
     *,
     root: bool = True,
     temperature: float = 1.0,
-    allowed: Bool | None = None,
-    required: Bool | None = None,
+    allowed: Mask | None = None,
+    required: Mask | None = None,
 ) -> Potentials:
     """The weights of a checked chart; ``allowed`` and ``required`` are arrays indexed by first and last word.
 
@@ -149,7 +148,7 @@ def potentials(
     return Potentials(label, real, left, right, group_left & ~crossing, group_right & ~crossing)
 
 
-def spans_crossing(required: Bool) -> Bool:
+def spans_crossing(required: Mask) -> Mask:
     """A mask of the spans that cross a required one, indexed by first and last word."""
     n = len(required)
     crossing = np.zeros((n, n), np.bool_)
@@ -186,7 +185,7 @@ def as_array(scores: Any, fence: int = 0) -> Float64:
     return array
 
 
-def as_half_open(mask: Any, n: int, size: int) -> Bool:
+def as_half_open(mask: Any, n: int, size: int) -> Mask:
     """Allowed spans as an array (n, n) or (n, n, labels) by first and last word; one (n, n+1) by start and end is converted."""
     array = np.asarray(mask, np.bool_)
     if array.shape == (n, n + 1):
@@ -196,7 +195,7 @@ def as_half_open(mask: Any, n: int, size: int) -> Bool:
     return array
 
 
-def required_spans(required: Required, n: int, names: Sequence[str]) -> tuple[Bool, Bool | None]:
+def required_spans(required: Required, n: int, names: Sequence[str]) -> tuple[Mask, Mask | None]:
     """A mask of the required half-open spans (start, end) or (start, end, label), and the labels that remain allowed, if
     limited."""
     found, allowed = np.zeros((n, n), np.bool_), None

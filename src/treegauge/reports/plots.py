@@ -54,9 +54,11 @@ def figure_format(path: str | Path) -> str:
 def write_figure(figure: Figure | Comparison, path: str | Path, *, data: bool = False) -> list[Path]:
     """Draw a figure, or that of a comparison, into a file (SVG, PDF or PNG by its suffix) and, with ``data``, write its data beside
     it; returns the files."""
-    path, figure = Path(path), comparison_figure(figure) if isinstance(figure, Comparison) else figure
+    figure = comparison_figure(figure) if isinstance(figure, Comparison) else figure
     if not isinstance(cast("object", figure), Figure):
-        raise UsageError(f"a figure is made of a comparison, treegauge.compare(...), not of a {type(figure).__name__}")
+        given = type(figure).__name__
+        raise UsageError(f"a figure is made of a comparison, write_figure(treegauge.compare(...), 'x.svg'), not of a {given}")
+    path = Path(path)
     write_bytes(draw_svg_as(figure_file(figure), figure_format(path)), path)
     tables = [path.with_suffix(".csv")] if data else []
     for table in tables:

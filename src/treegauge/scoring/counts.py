@@ -385,11 +385,15 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
                 raise InputError(f"no trees {where}", path=trees.name, advice="Nothing was scored.")
         if len(test.paths) > max(len(gold.paths), 1) and counts.n_test > counts.n_gold:
             found = f"{counts.n_test:,} parses in {len(test.paths)} files for {number_of(counts.n_gold, 'gold sentence')}"
-            runs = "several runs of a parser as a list of files, on the command line NAME=runs:'GLOB'"
-            raise MismatchError(f"{found}; nothing was scored\n  Give one of the files, or {runs}")
+            raise MismatchError(f"{found}; nothing was scored\n{_RUNS}")
         total.merge(counts)
     check_fit(total)
     return total
+
+
+_RUNS = "  Give one of the files, or several runs of a parser as a list of files or 'runs:GLOB'; in a command: NAME=runs:'GLOB'"
+_PAIRING = '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
+"""Advice where a system has more files than gold, and where it has other sentences."""
 
 
 def check_fit(counts: SystemCounts) -> None:
@@ -511,12 +515,10 @@ def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
     ours, theirs = gold.whole(), test.whole()
     if len(ours) != len(theirs) and request.pair != "text":
         sentences = f"{number_of(len(ours), 'gold sentence')} but {number_of(len(theirs), 'parse')}"
-        is_multiple = len(ours) > 0 and len(theirs) % len(ours) == 0 and len(theirs) > 0
         raise MismatchError(
             f"there are {sentences}, so it is not clear which parse belongs to which sentence; nothing was scored\n"
             + '  Skip lines with # (comment="#").\n' * any("comment=" in each.reason for each in theirs.problems().values())
-            + "  Several runs of one system are {'mine': ['a.mrg', 'b.mrg']}, on the command line NAME=runs:GLOB.\n" * is_multiple
-            + '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
+            + (_RUNS if len(test.paths) > max(len(gold.paths), 1) else _PAIRING)
         )
     hasher.add(ours, theirs)
     counts = SystemCounts(request, first)

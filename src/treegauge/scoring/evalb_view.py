@@ -8,7 +8,6 @@ comparison of columns shows; only the others are passed to :mod:`treegauge.metri
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -86,9 +85,12 @@ class EvalbOutcome:
     @property
     def rates(self) -> dict[str, float]:
         """Recall, precision and F1 in EVALB's order of operations."""
-        recall, precision = ratio(self.matched, self.gold), ratio(self.matched, self.test)
-        total = 0.0 if math.isnan(recall + precision) else recall + precision
-        return {"recall": recall, "precision": precision, "f1": ratio(2 * precision * recall if total else 0, total)}
+        return self._rates_of(1.0)
+
+    def _rates_of(self, whole: float) -> dict[str, float]:
+        """The rates, if all would be ``whole``: EVALB computes in percentages, which decides how F1 is rounded in a tie."""
+        recall, precision = ratio(whole * self.matched, self.gold), ratio(whole * self.matched, self.test)
+        return {"recall": recall, "precision": precision, "f1": ratio(2 * precision * recall, precision + recall)}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; an undefined rate is None."""
@@ -106,10 +108,9 @@ class EvalbOutcome:
         return cls(*(data[name] for name in names), max_error=data.get("max_error", 10), stops_at=stops_at, counts_also=also)
 
     def __str__(self) -> str:
-        f1 = self.rates["f1"]
-        shown = "no FMeasure" if math.isnan(f1) else f"FMeasure {100 * f1:.2f}"
+        f1 = self._rates_of(100.0)["f1"]
         also = f"; it counts {' and '.join(self.counts_also)}, which this score does not" if self.counts_also else ""
-        without = f"drop {self.dropped} of these {self.sentences} sentences and print {shown}{also}."
+        without = f"drop {self.dropped} of these {self.sentences} sentences and print FMeasure {f1:.2f}{also}."
         if self.stops_at is None:
             return f"EVALB with {self.file} would {without}"
         stop = f"stop at sentence {self.stops_at} (MAX_ERROR {self.max_error}) and print no FMeasure"

@@ -18,8 +18,8 @@ from typing import Any, Unpack, cast, overload
 from treegauge import __version__, io
 from treegauge.alignment.notes import Note
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
-from treegauge.io.sources import ReadKeywords, ReadOptions, is_read_once
+from treegauge.errors import FormatError, InputError, MismatchError, TreegaugeWarning, UsageError, checked, warn
+from treegauge.io.sources import ReadKeywords, ReadOptions, is_stream
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
@@ -316,7 +316,7 @@ def score_systems(gold: TreebankLike, systems: Mapping[str, TreebankLike], reque
 
 
 def count_systems(gold: TreebankLike, systems: Mapping[Any, TreebankLike], request: Request) -> list[SystemTotal]:
-    """The counts of each system."""
+    """The counts of each system, by its name and that of its run."""
     if not systems:
         raise UsageError("there is no system to score")
     kept, reading = dict[str, Trees](), request.test_reading
@@ -324,10 +324,15 @@ def count_systems(gold: TreebankLike, systems: Mapping[Any, TreebankLike], reque
         # Gold trees are read once for all systems, unless that would take much memory.
         kept[path] = trees_of(path, reading.of_gold, keep=request.trees or os.path.getsize(path) < LARGE_BYTES)
     totals: list[SystemTotal] = []
-    for test in systems.values():
-        files = _paired_trees(gold, test, request, kept)
-        counted = _count_by_kernels(files, request) if request.engine.in_process else None
-        totals.append((counted or _count_trees(files, request), _inputs_of(files, reading)))
+    for name, test in systems.items():
+        try:
+            files = _paired_trees(gold, test, request, kept)
+            counted = _count_by_kernels(files, request) if request.engine.in_process else None
+            totals.append((counted or _count_trees(files, request), _inputs_of(files, reading)))
+        except MismatchError as error:
+            if len(systems) > 1:
+                error.rephrase(lambda said, name=name: f"{', run '.join(filter(None, name))}: {said}")
+            raise
     return totals
 
 
@@ -336,6 +341,11 @@ def _count_trees(files: Sequence[tuple[Trees, Trees]], request: Request) -> Hash
     try:
         hasher = Hasher()
         return HashedCounts(count_files(files, request, hasher), hasher.digests())
+    except FormatError as error:
+        if request.reading.field and any(error.path in gold.paths for gold, _ in files):
+            error.advice = 'Gold comes first; field=... is only of the parses, and gold trees in JSON are in the field "parse".'
+            error.args = (error.message(),)
+        raise
     finally:
         for sides in files:
             for side in sides:
@@ -357,7 +367,7 @@ def _count_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request) ->
     """The counts of two large files if no rows are wanted; None if the kernels cannot or need not count them."""
     if len(files) != 1 or any(len(side.paths) != 1 for side in files[0]) or (request.keep and request.sentences):
         return None
-    if any(map(is_read_once, files[0][0].paths + files[0][1].paths)) or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
+    if any(map(is_stream, files[0][0].paths + files[0][1].paths)) or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
         return None
     from treegauge.compilation import can_compile
 
@@ -388,7 +398,7 @@ def _paired_trees(gold: TreebankLike, test: TreebankLike, request: Request, kept
 
 def _must_keep(request: Request, path: str | None) -> bool:
     """Whether the trees of a file are kept: if they are wanted later, or come from a pipe, which cannot be read twice."""
-    return request.keep and (request.trees or is_read_once(path))
+    return request.keep and (request.trees or is_stream(path))
 
 
 def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:

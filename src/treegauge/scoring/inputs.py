@@ -19,7 +19,7 @@ from treegauge.alignment.words import MATCH_WORDS
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import InputError, MismatchError, UsageError, check_name
 from treegauge.io.reading import is_text
-from treegauge.io.sources import CHUNK_BYTES, ON_ERROR, ReadOptions, find_sources, is_read_once
+from treegauge.io.sources import CHUNK_BYTES, ON_ERROR, ReadOptions, find_sources, is_stream
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
@@ -48,7 +48,7 @@ class Trees:
     def __init__(self, paths: Sequence[str], options: ReadOptions, *, keep: bool, in_memory: Treebank | None = None) -> None:
         self.name = paths[0] if paths else "<trees>"
         self.paths: tuple[str, ...] = tuple(paths)
-        self.can_be_read_again = keep or not any(map(is_read_once, paths))
+        self.can_be_read_again = keep or not any(map(is_stream, paths))
         self._options, self._keep = options, keep
         self._kept = [] if in_memory is None else [in_memory]
         self._rest: Generator[Treebank] | None = None
@@ -79,7 +79,7 @@ class Trees:
     def line_by_line(self) -> Trees | None:
         """The same file with a sentence on each line, so that a blank line is a failed parse; None for other kinds of input."""
         bracketed = self._options.format in ("auto", "bracketed")
-        if self._options.lines or not bracketed or len(self.paths) != 1 or is_read_once(self.paths[0]):
+        if self._options.lines or not bracketed or len(self.paths) != 1 or is_stream(self.paths[0]):
             return None
         return Trees(self.paths, replace(self._options, lines=True), keep=self._keep)
 
@@ -177,7 +177,7 @@ def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
 
 def paired_files(gold: str, test: str) -> list[tuple[str, str]] | None:
     """The files of two directories or globs, paired by name; None if one side is a single file or standard input."""
-    if is_read_once(gold) or is_read_once(test):
+    if is_stream(gold) or is_stream(test):
         if gold == test:
             raise UsageError("gold and test cannot both be standard input or the same pipe")
         return None

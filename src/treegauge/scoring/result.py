@@ -7,12 +7,12 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 import numpy as np
 
 from treegauge.alignment.notes import NOT_PARSED, REMARKS, Note, misfits, with_advice
-from treegauge.errors import CheckFailed, UnknownName, UsageError, hinting
+from treegauge.errors import CheckFailed, UnknownName, UsageError, check_name, hinting
 from treegauge.metrics.metric import Metric, Rows, ratio
 from treegauge.metrics.registry import rate_name
 from treegauge.scoring.evalb_view import EvalbOutcome
@@ -52,7 +52,7 @@ class Sentences:
 
 
 class _Rates:
-    """Rates that are attributes, too: ``result.f1``, ``result.short.f1``."""
+    """Rates that are attributes, too, and found by name: ``result.f1``, ``result.short.f1``, ``result["f1"]``."""
 
     def __getattr__(self, name: str) -> float:
         # While a result is copied, it has no fields yet.
@@ -61,6 +61,11 @@ class _Rates:
             return rates[rate_name(name)]
         said = f"a result by {self.__dict__.get('metric')} has no attribute or rate {name!r}; its rates: {', '.join(rates)}"
         raise AttributeError(said.replace(" by None", ""), name=name, obj=self)
+
+    def __getitem__(self, rate: str) -> float:
+        rates = cast("Part | Result", self).rates
+        check_name("rate", rate_name(str(rate)), rates)
+        return rates[rate_name(rate)]
 
 
 @dataclass(frozen=True)
@@ -330,6 +335,8 @@ class Scores(Sequence[Result]):
     def check(self, *given: Mapping[str, float], **limits: float) -> None:
         """Raise a CheckFailed if a rate of a system, of several runs their mean, is beyond its limit, see :meth:`Result.check`."""
         lower = tuple(rate for result in self if result.definition is not None for rate in result.definition.lower_is_better)
+        if given[1:] or not all(isinstance(each, Mapping) for each in given):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError("limits are given by name, check(f1=0.9), or together as check({'f1': 0.9})")
         every = dict(*given, **limits).items()
         checks = [parse_rate_limit(f"{rate}={limit}", is_most=rate_name(rate).endswith(lower)) for rate, limit in every]
         if failed := failed_limits(self, checks):

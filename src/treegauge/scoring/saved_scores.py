@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.notes import Note
 from treegauge.errors import FormatError, refusing_damage
-from treegauge.io.archive import array_of, file_content, refuse_bomb
+from treegauge.io.archive import array_of, file_content, refuse_bomb, zipped
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import Metric, Rows
@@ -47,24 +47,10 @@ def save_scores(results: Sequence[Result], path: str) -> None:
         places += [of_result] if number == len(places) else []
         documents.append({**result.to_dict(), "places": number})
     document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": places}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-        _write_member(file, _DOCUMENT, text.encode("utf-8", "surrogatepass"))
-        for number, result in enumerate(results):
-            for name, array in _arrays(result.scored_sentences).items():
-                content = io.BytesIO()
-                np.save(content, array, allow_pickle=False)
-                _write_member(file, f"{number}.{name}.npy", content.getvalue())
-    write_chunks([buffer.getvalue()], path)
-
-
-def _write_member(file: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """Write a member of the zip file; its date is fixed, so that the same scores give the same bytes."""
-    info = zipfile.ZipInfo(name)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = 0o600 << 16
-    file.writestr(info, content)
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    named = [_with_prefix(str(number), _arrays(result.scored_sentences)) for number, result in enumerate(results)]
+    arrays = dict(item for of_result in named for item in of_result.items())
+    write_chunks([zipped({_DOCUMENT: text.encode("utf-8", "surrogatepass")}, arrays)], path)
 
 
 def _arrays(sentences: Sentences) -> dict[str, NDArray[Any]]:

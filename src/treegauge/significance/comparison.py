@@ -289,7 +289,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         sentences = number_of(self.groups[0].sentences, "sentence")
-        return cut(f"<Comparison of {', '.join(self.systems)}: {sentences}, {self.rounds} rounds>")
+        return cut(f"<Comparison on {sentences}: {' '.join(self.answer) or ', '.join(self.systems)}>")
 
     def _repr_html_(self) -> str:
         sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.answer)

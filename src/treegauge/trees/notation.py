@@ -21,6 +21,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, Protocol, cast
 
 from treegauge.errors import BracketError, Discontinuous, FormatError, UsageError, WriteError
@@ -112,12 +113,8 @@ def _tokens(text: str) -> list[tuple[str, int]]:
 
 def _balance(tokens: list[tuple[str, int]]) -> bool:
     """Whether every bracket has its partner."""
-    depth = 0
-    for token, _ in tokens:
-        depth += (token == "(") - (token == ")")
-        if depth < 0:
-            return False
-    return not depth
+    depths = [0, *accumulate((token == "(") - (token == ")") for token, _ in tokens)]
+    return min(depths) == 0 == depths[-1]
 
 
 def parse_all(text: str) -> list[Tree]:

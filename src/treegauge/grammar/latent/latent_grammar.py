@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 
 from treegauge.grammar.latent.rule_rows import (
     BaseGrammar,
-    Int32,
-    Int64,
     RuleRows,
     drop_small,
     merge_rows,
@@ -35,8 +33,7 @@ from treegauge.grammar.latent.rule_rows import (
     sum_by_index,
 )
 from treegauge.grammar.lexicon import signatures
-
-Float64 = NDArray[np.float64]
+from treegauge.trees.columns import Float64, Int32, Int64
 
 
 class LexiconSmoothing(NamedTuple):

@@ -19,11 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.trees.columns import offsets
+from treegauge.trees.columns import Int32, Int64, offsets
 
 PHRASE, INNER, TAG = 0, 1, 2
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, Judgement, Person
 from treegauge.humancheck.questions import Question
@@ -21,7 +20,6 @@ from treegauge.humancheck.results import STATES, agreement_by_label, confusion_t
 from treegauge.humancheck.session import Session
 from treegauge.humancheck.web.views import excerpt, gold_is_first, question_view, reason_of
 from treegauge.tables import Table, cell_text
-from treegauge.trees.treebank import Treebank
 
 KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact match"}
 _MOST_LISTED = 5000
@@ -116,7 +114,7 @@ class Pages:
         """The labels of the treebank, for corrections: the most frequent ones first."""
         gold = self.session.check.gold
         numbers, counts = np.unique(gold.label, return_counts=True)
-        words = set(np.unique(gold.label[_preterminals(gold)]).tolist())
+        words = set(np.unique(gold.label[gold.is_preterminal]).tolist())
         ranking: list[tuple[int, int]] = sorted(zip(counts.tolist(), numbers.tolist(), strict=True), reverse=True)
         return [gold.labels[number] for _, number in ranking if number not in words and gold.labels[number]][:_MOST_LABELS]
 
@@ -306,12 +304,6 @@ class Pages:
 
 
 _PROGRESS_COLUMNS = ("annotator", "judged", "left", "accepted", "rejected", "unsure", "skipped")
-
-
-def _preterminals(bank: Treebank) -> NDArray[np.int64]:
-    """The numbers of all nodes directly above a word."""
-    offsets = np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset))
-    return np.unique(offsets + bank.above)
 
 
 def _percent(value: float) -> str:

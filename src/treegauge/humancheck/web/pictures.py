@@ -17,6 +17,7 @@ from treegauge.humancheck.corrections import post_order_numbers
 from treegauge.humancheck.judgements import WordBlocks
 from treegauge.humancheck.questions import Occurrence, System
 from treegauge.metrics.hogenhout.items import ProcessedBrackets
+from treegauge.metrics.matching import crossing_sets
 from treegauge.presets import Preset
 from treegauge.trees.drawing import draw_svg
 from treegauge.trees.drawing.layout import levels_of, parents_of, roof_text
@@ -69,30 +70,17 @@ class Toggled(NamedTuple):
 
 def crossed_brackets(system: System, row: int) -> Int64:
     """The treebank brackets that a parser's bracket crosses."""
-    gold, test = system.items.gold.brackets, system.items.test.brackets
-    start, end = int(test.start[row]), int(test.end[row])
-    rows = _rows_of(system, row)
-    if _has_gaps(system):
-        own, sets = _word_sets(system, row)
-        return rows[[bool(ours & own and ours & ~own and own & ~ours) for ours in sets]]
-    first, last = gold.start[rows], gold.end[rows]
-    return rows[((first < start) & (start < last) & (last < end)) | ((start < first) & (first < end) & (end < last))]
+    own, sets = _word_sets(system, row)
+    return _rows_of(system, row)[crossing_sets([own], sets)]
 
 
 def enclosing_bracket(system: System, row: int) -> int:
     """The smallest treebank bracket that holds a parser's bracket or equals it; -1 if there is none."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
-    rows = _rows_of(system, row)
-    if _has_gaps(system):
-        own, sets = _word_sets(system, row)
-        around = [(ours.bit_count(), number) for number, ours in zip(rows.tolist(), sets, strict=True) if not own & ~ours]
-        return min(around, default=(0, -1))[1]
-    holds = rows[(gold.start[rows] <= test.start[row]) & (gold.end[rows] >= test.end[row])]
-    return int(holds[np.argmin(gold.end[holds] - gold.start[holds])]) if len(holds) else -1
-
-
-def _has_gaps(system: System) -> bool:
-    return system.items.gold.brackets.blocks is not None or system.items.test.brackets.blocks is not None
+    rows, (own, sets) = _rows_of(system, row), _word_sets(system, row)
+    reaches = (gold.start[rows] <= test.start[row]) & (gold.end[rows] >= test.end[row])
+    found = zip(rows.tolist(), sets, reaches.tolist(), strict=True)
+    return min(((ours.bit_count(), number) for number, ours, reach in found if reach and not own & ~ours), default=(0, -1))[1]
 
 
 def _word_sets(system: System, row: int) -> tuple[int, list[int]]:

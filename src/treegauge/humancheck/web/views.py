@@ -94,7 +94,6 @@ class View:
     right_to_left: bool
     place: str
     context: tuple[str, str]
-    gold_first: bool
     is_folded: bool
 
 
@@ -139,7 +138,6 @@ def question_view(
         right_to_left,
         os.path.basename(check.gold.place(occurrence.sentence)),
         (_sentence(shown_system, occurrence.sentence - 1), _sentence(shown_system, occurrence.sentence + 1)),
-        gold_first,
         not whole and not all(picture.is_whole for picture in pictures),
     )
 

@@ -99,17 +99,17 @@ class LatentParser(SentenceParser):
         return Tree(f"{root}-{FALLBACK}", children)
 
     def _piece(self, sentence: Sentence, s: int, t: int) -> list[Child]:
-        tags = sentence.tags[s:t] if sentence.tags is not None else None
-        part = Sentence(sentence.words[s:t], tags)
+        part = Sentence(sentence.words[s:t], None if sentence.tags is None else sentence.tags[s:t])
         forest = self.view(part)
         if not forest.has_parse:
-            return [Tree(tag, [word]) for tag, word in zip(tags or self._likely_tags(part), part.words, strict=True)]
+            tags = self.given_tags(part) or self._likely_tags(part)
+            return [Tree(tag, [word]) for tag, word in zip(tags, part.words, strict=True)]
         tree = self.shown_tree(forest.argmax(self.objective, **self.options).tree, part)
         return list(tree.children) if tree.label == self.model.base.root else [tree]
 
     def fallback_tree(self, sentence: Sentence) -> Tree:
-        """The right-branching tree of a sentence, with its own tags or the likeliest ones."""
-        tags = sentence.tags or self._likely_tags(sentence)
+        """The right-branching tree of a sentence, with its own tags if these are to be kept, else the likeliest ones."""
+        tags = self.given_tags(sentence) or self._likely_tags(sentence)
         return mark_fallback(fallback(sentence.words, tags, root=self.model.base.root or "S"))
 
     def _likely_tags(self, sentence: Sentence) -> list[str]:

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from treegauge.compilation import Bools, Floats, Ints, kernel
 from treegauge.grammar.latent.latent_grammar import Level
-from treegauge.grammar.latent.rule_rows import PHRASE, BaseGrammar, offsets
+from treegauge.grammar.latent.rule_rows import PHRASE, BaseGrammar, Int64, offsets
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.latent.latent_derivations import derivation_of
 from treegauge.parsing.latent.passes import Pass
-from treegauge.parsing.posterior_view import WORD, Best, CountedParts, ProductionChild, SpanLabels
+from treegauge.parsing.posterior_view import WORD, Best, CountedParts, Float64, ProductionChild, SpanLabels
 
 if TYPE_CHECKING:
     from treegauge.parsing.latent.latent_forest import LatentForest
@@ -195,8 +195,6 @@ def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors, inne
     return replace(made, any=np.minimum(made.any, 1.0), phrase=np.minimum(made.phrase, 1.0))  # rounding can take a sum above 1
 
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 _TIE = 1e-9
 """The weight of tags' posteriors where tags do not count: likelier tags decide between trees that are otherwise equal."""
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
@@ -127,13 +128,7 @@ def tree_items(tree: Tree, folded: Collection[int] = (), hidden: Collection[int]
 
 def has_crossings(items: Sequence[Item]) -> bool:
     """Whether branches cross: whether some word comes before one to its left."""
-    last = -1
-    for item in items:
-        if not item.is_node:
-            if item.start < last:
-                return True
-            last = item.start
-    return False
+    return any(after < before for before, after in pairwise(item.start for item in items if not item.is_node))
 
 
 @dataclass(frozen=True)

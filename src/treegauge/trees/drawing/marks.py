@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from treegauge.errors import UsageError, check_name
@@ -130,12 +131,7 @@ def clean(text: str, longest: int) -> str:
     text = _UNDRAWABLE.sub("\ufffd", text[: 4 * longest])
     if terminal_width(text) <= longest:
         return text
-    count, width = 0, 0
-    for character in text:
-        width += terminal_width(character)
-        if width > longest - 1:
-            break
-        count += 1
+    count = sum(width < longest for width in accumulate(map(terminal_width, text)))
     return text[:count] + "…"
 
 

@@ -20,7 +20,7 @@ _ROOM_FOR_TEXT = 30
 
 def outline_lines(items: list[Item], texts: list[str], width: int | None, ascii_only: bool) -> list[str]:
     """The lines of the outline; one too deep for the width begins with the number of levels left out."""
-    last = _last_children(items)
+    last = {item.parent: index for index, item in enumerate(items)}
     bar, branch, corner, beyond = ("|  ", "+- ", "`- ", "..") if ascii_only else ("│  ", "├─ ", "└─ ", "…")
     most = _LEVELS if width is None else max(2, min(_LEVELS, (width - _ROOM_FOR_TEXT) // 3))
     guides: list[str] = []
@@ -32,22 +32,11 @@ def outline_lines(items: list[Item], texts: list[str], width: int | None, ascii_
         del guides[max(item.depth - 1, 0) :]
         hidden = max(item.depth - most, 0)
         count = f"{beyond}{hidden} " if hidden else ""
-        own = "" if item.depth == 0 else corner if last[index] else branch
+        own = "" if item.depth == 0 else corner if last[item.parent] == index else branch
         lines.append(count + "".join(guides[hidden:]) + own + isolate_direction(texts[index]))
         if item.depth:
-            guides.append("   " if last[index] else bar)
+            guides.append("   " if last[item.parent] == index else bar)
     return lines
-
-
-def _last_children(items: list[Item]) -> list[bool]:
-    """For each item, whether it is the last child of its parent."""
-    seen: set[int] = set()
-    last = [False] * len(items)
-    for index in range(len(items) - 1, -1, -1):
-        parent = items[index].parent
-        last[index] = parent not in seen
-        seen.add(parent)
-    return last
 
 
 _MOST_CELLS = 1_000_000
