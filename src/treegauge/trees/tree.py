@@ -128,7 +128,7 @@ class Tree:
         Traceback (most recent call last):
         treegauge.errors.UsageError: the span (1, 3) crosses another, or is not within 3 words
         """
-        if isinstance(words, str) or not hasattr(words, "__len__") or not all(isinstance(word, str) for word in words):
+        if isinstance(words, str) or not hasattr(words, "__len__") or {*map(type, words)} & {list, tuple}:
             raise UsageError(f"words must be a list of words, such as 'a b'.split(), not {words!r}")
         n, tree = len(words), cls(top)
         try:
