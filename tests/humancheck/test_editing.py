@@ -13,9 +13,8 @@ from treegauge.humancheck.editing import (
     delete,
     edit_tree,
     edited_tree,
-    move_next,
+    move_into,
     move_out,
-    move_previous,
     relabel_node,
 )
 from treegauge.humancheck.judgements import LONGEST_TREE
@@ -79,11 +78,11 @@ def _sibling(tree: Tree, first: int, candidates: list[int]) -> int:
 def test_moves() -> None:
     # The prepositional phrase goes from the verb phrase into the noun phrase before it, and comes out again.
     numbers = {str(node): number for number, node in enumerate(TREE.nodes())}
-    inside = move_previous(TREE, numbers["(PP (P in) (NP (N Ur)))"])
+    inside = move_into(TREE, numbers["(PP (P in) (NP (N Ur)))"], -1)
     assert "(NP (D a) (N dog) (PP (P in) (NP (N Ur))))" in str(inside.tree)
     assert str(list(inside.tree.nodes())[inside.node]).startswith("(PP")
     assert move_out(inside.tree, inside.node).tree == TREE
-    verb = move_next(TREE, numbers["(V saw)"])
+    verb = move_into(TREE, numbers["(V saw)"], 1)
     assert "(VP (NP (V saw) (D a) (N dog)) (PP" in str(verb.tree)
     assert move_out(verb.tree, verb.node).tree == TREE
 
@@ -101,9 +100,9 @@ def test_moves() -> None:
         (lambda: move_out(TREE, 1), "directly below"),
         (lambda: move_out(TREE, 6), "first or the last"),
         (lambda: move_out(TREE, 12), "empty"),
-        (lambda: move_previous(TREE, 1), "no bracket before"),
-        (lambda: move_previous(TREE, 6), "no bracket before"),
-        (lambda: move_next(TREE, 0), "no bracket after"),
+        (lambda: move_into(TREE, 1, -1), "no bracket before"),
+        (lambda: move_into(TREE, 6, -1), "no bracket before"),
+        (lambda: move_into(TREE, 0, 1), "no bracket after"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_words(edit: object, message: str) -> None:

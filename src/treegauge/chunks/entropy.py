@@ -23,12 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.chunks.corpus import NULL, ChunkedSentence, categories_of, chunks_of_iob, n_spans, span_row, truth
-from treegauge.chunks.models import ROUNDING, Models, SequenceModel, SequenceScores, Tagged
+from treegauge.chunks.models import ROUNDING, Array, Models, SequenceModel, SequenceScores, Tagged
 from treegauge.errors import FormatError, MismatchError
 from treegauge.metrics.metric import ratio
 from treegauge.tables import HasTable, Table
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 EPS = 1e-6
 

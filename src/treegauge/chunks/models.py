@@ -22,11 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.chunks.corpus import Chunk, ChunkedSentence, n_spans, span_lengths, span_row, spans, truth
-from treegauge.chunks.tagger import CertainTags, HmmTagger, TagLattice
+from treegauge.chunks.tagger import Array, CertainTags, HmmTagger, TagLattice
 from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 from treegauge.metrics.metric import ratio
-
-Array = NDArray[np.float64]
 
 
 class CandidateModel(Protocol):

@@ -27,7 +27,7 @@ from treegauge.errors import FileNote, InputError, MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import AUTO, ON_ERROR, ReadOptions, Source
 from treegauge.presets.treebanks import TREEBANKS
-from treegauge.tables import render, whole_number
+from treegauge.tables import Table, render, whole_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from treegauge.alignment.notes import Note
     from treegauge.reports.figures import Figure
-    from treegauge.tables import Table
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]

@@ -10,6 +10,7 @@ from zipfile import is_zipfile
 
 import click
 
+from treegauge.alignment.notes import REMARKS, Note
 from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
 from treegauge.cli._options import (
     RATE_TABLES,
@@ -38,7 +39,6 @@ from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 
 if TYPE_CHECKING:
-    from treegauge.alignment.notes import Note
     from treegauge.humancheck.results import CheckedSystems
     from treegauge.scoring.paper_table import SystemRow
     from treegauge.significance.comparison import Comparison
@@ -181,7 +181,6 @@ def _of_scores(
     paths: Sequence[str], how: CompareOptions, engine: Engine, *, every: bool
 ) -> tuple[Comparison, dict[str, list[Note]]]:
     """The comparison of saved scores, and the remarks on all trees of a system; its sentences were listed when it was scored."""
-    from treegauge.alignment.notes import REMARKS
     from treegauge.scoring.saved_scores import load_systems
     from treegauge.significance.paired_comparison import compare_scores
 

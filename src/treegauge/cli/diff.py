@@ -25,12 +25,14 @@ from treegauge.cli._options import (
 )
 from treegauge.cli._treebanks import gold_and_tests
 from treegauge.errors import InputError, UsageError
+from treegauge.io import read
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
+from treegauge.presets import load_preset
+from treegauge.trees import Tree, Treebank
 
 if TYPE_CHECKING:
     from treegauge.reports.tree_diff import Charset, SystemDiff, TreeDiff
-    from treegauge.trees import Tree
 
 
 def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[range]:
@@ -103,7 +105,6 @@ def command(
       treegauge diff gold.mrg parser.mrg --worst 20 | less
       treegauge diff gold.mrg A.mrg B.mrg --worst 5
     """
-    from treegauge.presets import load_preset
     from treegauge.reports.tree_diff import SystemDiffs, TreeDiffs
 
     if len(tests) > 2:
@@ -165,8 +166,6 @@ def draw(
       treegauge draw gold.mrg --sentence 12 -o tree.svg
       treegauge parse train.model sentences.txt | treegauge draw -
     """
-    from treegauge.io import read
-    from treegauge.trees import Treebank
 
     if square := [given for given in trees if given.startswith("[") and " " in given]:
         raise UsageError(f"the brackets of a tree are round: {square[0].replace('[', '(').replace(']', ')')}")

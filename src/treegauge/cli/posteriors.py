@@ -20,10 +20,12 @@ from treegauge.io.sources import AUTO, ReadOptions
 from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
 from treegauge.parsing.chart import check_memory
+from treegauge.parsing.expected import calibrate, draw_calibration, expected_rates
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind
 from treegauge.parsing.mixture import MixtureParser
+from treegauge.parsing.objectives import DecodingSetting
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser, with_words
 from treegauge.parsing.posterior_view import Constituent, PosteriorView
 from treegauge.tables import Cell, Table, number_of, plain, render, whole_number
@@ -213,7 +215,6 @@ def _print_expected_rates(
     parser: SentenceParser, path: str, options: ReadOptions, metrics: Sequence[str], preset: str | None, samples: int, seed: int,
     form: str,
 ) -> None:  # fmt: skip
-    from treegauge.parsing.expected import expected_rates
 
     is_mixture = isinstance(parser, MixtureParser)
     if is_mixture and metrics:
@@ -257,8 +258,6 @@ def _print_expected_rates(
 def _calibration(
     parser: SentenceParser, path: str, options: ReadOptions, bins: bool, longest: int | None, svg: Path | None, form: str
 ) -> None:
-    from treegauge.parsing.expected import calibrate, draw_calibration
-    from treegauge.parsing.objectives import DecodingSetting
 
     clean = pipeline("traces,functions,root")
     kept = [tree for tree in map(clean, read(path, options)) if tree is not None and 0 < tree.width <= (longest or tree.width)]

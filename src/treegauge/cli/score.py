@@ -33,13 +33,13 @@ from treegauge.cli._options import (
     rows_are_systems,
     stream_option,
 )
+from treegauge.engines import Engine, open_engine
 from treegauge.errors import CheckFailed, MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.presets import Preset, load_preset, preset_text
 from treegauge.tables import TABLE_FORMATS, comma_separated, render
 
 if TYPE_CHECKING:
-    from treegauge.engines import Engine
-    from treegauge.presets import Preset
     from treegauge.scoring.inputs import Request
     from treegauge.scoring.result import RateLimit, Result
 
@@ -136,8 +136,6 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
       treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
       treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json -o score.json
     """
-    from treegauge.presets import load_preset
-
     preset = None if chosen["preset"] is None else load_preset(chosen["preset"])
     if chosen["show_preset"] is not None:
         click.echo(_preset_description(chosen["show_preset"] or chosen["preset"] or "default"), nl=False)
@@ -233,8 +231,6 @@ def _engine_for(engine: Engine, paths: Sequence[str], chosen: dict[str, Any]) ->
         return engine
     if not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) < _LARGE_BYTES or _kernels_can_count(chosen):
         return engine
-    from treegauge.engines import open_engine
-
     return open_engine(f"local:{jobs}")
 
 
@@ -247,8 +243,6 @@ def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:
 
 def _preset_description(name: str) -> str:
     """The text of the preset's file and, if it builds on another preset, all its settings."""
-    from treegauge.presets import load_preset, preset_text
-
     preset, text = load_preset(name), preset_text(name)
     if not any(line.startswith("base") for line in text.splitlines()):
         return text

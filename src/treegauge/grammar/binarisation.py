@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.grammar.lexicon import UNKNOWN, signatures
+from treegauge.grammar.pcfg import PCFG
 from treegauge.trees.columns import Float64, Int32, Int64, offsets
-
-if TYPE_CHECKING:
-    from treegauge.grammar.pcfg import PCFG
 
 UnaryEdge = tuple[int, int, float]
 Row = dict[int, float]

@@ -92,25 +92,15 @@ def move_out(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
     return Edit(edited, _number(edited, [*path[:-2], path[-2] + (0 if index == 0 else 1)]))
 
 
-def move_previous(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
-    """Move a node into the bracket before it, as its last part; if ``has_gaps``, past words.
+def move_into(tree: Tree, node: int, step: int, *, has_gaps: bool = False) -> Edit:
+    """Move a node into the bracket before it (``step`` -1), as its last part, or into the one after it (1), as its first part; if
+    ``has_gaps``, past words.
 
-    >>> print(move_previous(Tree.parse("(S (NP (D a) (N b)) (PP (P c)))"), 4).tree)
+    >>> print(move_into(Tree.parse("(S (NP (D a) (N b)) (PP (P c)))"), 4, -1).tree)
     (S (NP (D a) (N b) (PP (P c))))
-    """
-    return _move_into(tree, node, -1, has_gaps)
-
-
-def move_next(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
-    """Move a node into the bracket after it, as its first part; if ``has_gaps``, past words.
-
-    >>> print(move_next(Tree.parse("(S (ADV a) (VP (V b)))"), 1).tree)
+    >>> print(move_into(Tree.parse("(S (ADV a) (VP (V b)))"), 1, 1).tree)
     (S (VP (ADV a) (V b)))
     """
-    return _move_into(tree, node, 1, has_gaps)
-
-
-def _move_into(tree: Tree, node: int, step: int, has_gaps: bool) -> Edit:
     path = _path(tree, node)
     children = list(_at(tree, path[:-1]).children) if path else []
     index = path[-1] if path else 0
@@ -131,8 +121,8 @@ EDITS: Mapping[str, Callable[[Tree, int, int, str, bool], Edit]] = {
     "delete": lambda tree, node, last, label, has_gaps: delete(tree, node),
     "add": lambda tree, node, last, label, has_gaps: add_bracket(tree, node, last, label),
     "out": lambda tree, node, last, label, has_gaps: move_out(tree, node, has_gaps=has_gaps),
-    "previous": lambda tree, node, last, label, has_gaps: move_previous(tree, node, has_gaps=has_gaps),
-    "next": lambda tree, node, last, label, has_gaps: move_next(tree, node, has_gaps=has_gaps),
+    "previous": lambda tree, node, last, label, has_gaps: move_into(tree, node, -1, has_gaps=has_gaps),
+    "next": lambda tree, node, last, label, has_gaps: move_into(tree, node, 1, has_gaps=has_gaps),
 }
 """The edits by name; each takes a tree, a node, the last of several siblings (for ``add``), a label, and whether gaps may occur."""
 

@@ -20,7 +20,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,9 @@ from treegauge.errors import UsageError
 from treegauge.neural.backend import Array, as_mask, as_numpy, in_gradient_mode, is_tensor, torch_module
 from treegauge.neural.dense import DensePosteriors, DenseRules, inside, outside
 from treegauge.neural.span_crf import checked_lengths
+from treegauge.parsing.posterior_view import Best
 from treegauge.trees.columns import Float64
 from treegauge.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from treegauge.parsing import Best
 
 
 class GrammarBatch:
@@ -94,7 +92,7 @@ class GrammarBatch:
         self, spans: Float64, of_words: Float64, log_z: Float64, objective: str, words: Sequence[Sequence[str]] | None, options: Any
     ) -> list[Best]:
         """The best tree of each sentence for an objective over the posteriors of spans (B, n, n, N) and of words (B, n, T)."""
-        from treegauge.parsing import Best, SpanChart
+        from treegauge.parsing.span_charts import SpanChart
 
         tokens = self._tokens(words)
         names = [f"N{x}" for x in range(self.N)]
@@ -268,8 +266,6 @@ def _largest(xp: Any, values: Array) -> Array:
 
 def best_parses(pcfg: DensePCFG, log_z: Float64, words: Sequence[Sequence[str]]) -> list[Best]:
     """The best parse of each sentence of a batch and its probability; a flat tree and nan if there is none."""
-    from treegauge.parsing import Best
-
     values = [as_numpy(value) for value in best_values(pcfg)]
     emissions, rules, root = (as_numpy(x) for x in (pcfg.emissions, pcfg.rules, pcfg.root))
     found: list[Best] = []

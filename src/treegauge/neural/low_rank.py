@@ -17,7 +17,7 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,9 +40,7 @@ from treegauge.neural.backend import (
 )
 from treegauge.neural.dense import root_posteriors, root_total, span_scales
 from treegauge.neural.dense_pcfg import GrammarBatch, to_one_type
-
-if TYPE_CHECKING:
-    from treegauge.parsing import Best
+from treegauge.parsing.posterior_view import Best
 
 
 class LowRankPosteriors(NamedTuple):

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.neural.sentence_batches import Vocabulary, encode_sentences, make_batch
 from treegauge.parsing.posterior_view import DUMMY, AnyOrder, Float64, Parse, PosteriorView, SpanLabels
+from treegauge.parsing.span_charts import SpanChart
 from treegauge.parsing.span_trees import JOIN, best_trees
 from treegauge.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from treegauge.parsing.span_charts import SpanChart
 
 TagPosteriors = list[tuple[str | None, float]]
 LEAST = 1e-6
@@ -93,8 +91,6 @@ class NetworkView(PosteriorView):
     @cached_property
     def chart(self) -> SpanChart:
         """The chart of all trees, whose labels are chains of nodes, and whose first label is null."""
-        from treegauge.parsing.span_charts import SpanChart
-
         scores = np.zeros((self.n, self.n, self.scores.shape[1] + 1))
         scores[(*np.triu_indices(self.n), slice(1, None))] = self.scores
         return SpanChart(scores, labels=["", *self.vocabulary.labels], words=self.words, null=0, root=False)

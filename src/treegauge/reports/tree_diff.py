@@ -26,7 +26,7 @@ from treegauge.alignment.pairing import Pair, over_common_tokens
 from treegauge.alignment.words import is_deleted, without_traces
 from treegauge.errors import UsageError, check_kind, checked, hinting
 from treegauge.io.sources import ReadKeywords, ReadOptions
-from treegauge.metrics.matching import crossing, partners, partners_by_preset
+from treegauge.metrics.matching import crossing, has_partner, partners, partners_by_preset
 from treegauge.metrics.parseval import has_right_tag
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.inputs import TreebankLike
@@ -80,8 +80,7 @@ def mark_brackets(pair: Pair) -> BracketMarks:
     ({0: 'matched', 1: 'missed', 4: 'missed', 6: 'wrong-label'}, {0: 'matched', 2: 'crossing', 5: 'wrong-label'})
     """
     partner = partners_by_preset(pair, pair.gold, pair.test)
-    is_matched = np.zeros(pair.test.n_brackets, dtype=np.bool_)
-    is_matched[partner[partner >= 0]] = True
+    is_matched = has_partner(partner, pair.test)
     gold = np.where(partner >= 0, _MATCHED, _MISSED).astype(np.int8)
     test = np.where(is_matched, _MATCHED, np.where(crossing(pair.gold, pair.test), _CROSSING, _SPURIOUS)).astype(np.int8)
     missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~is_matched)

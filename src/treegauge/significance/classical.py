@@ -13,7 +13,7 @@ dependency of its size. The tests compare both with SciPy.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -71,13 +71,18 @@ def student_quantile(share: float, df: float) -> float:
     >>> round(student_quantile(0.975, 9), 3), round(student_quantile(0.975, 1e6), 3)
     (2.262, 1.96)
     """
-    tail, low, high = 2 * min(share, 1 - share), 0.0, 1.0
+    tail, high = 2 * min(share, 1 - share), 1.0
     while student(high, df) > tail:
         high *= 2
-    for _ in range(80):
+    return math.copysign(solved(lambda t: student(t, df) <= tail, 0.0, high, 80), share - 0.5)
+
+
+def solved(is_enough: Callable[[float], bool], low: float, high: float, steps: int) -> float:
+    """The point from which a condition holds, by bisection."""
+    for _ in range(steps):
         middle = (low + high) / 2
-        low, high = (middle, high) if student(middle, df) > tail else (low, middle)
-    return math.copysign(high, share - 0.5)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:

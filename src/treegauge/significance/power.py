@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.metrics.metric import Floats
-from treegauge.significance.classical import ALPHA, student_quantile
+from treegauge.significance.classical import ALPHA, solved, student_quantile
 from treegauge.significance.resampling import DEFAULT_SEED, WeightedSums, bootstrap_weights
 from treegauge.significance.runs import Components
 
@@ -74,14 +74,6 @@ def _step(values: Floats) -> float:
     sizes = np.abs(values)
     multiples: Floats = sizes / sizes.min()
     return float(sizes.min()) if np.abs(multiples - np.round(multiples)).max() < 1e-6 else 0.0
-
-
-def _solved(is_enough: Callable[[float], bool], low: float, high: float, steps: int) -> float:
-    """The point from which a condition holds, by bisection."""
-    for _ in range(steps):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
 
 
 PowerFunction = Callable[[float, int], float]
@@ -223,10 +215,10 @@ def _power(power: PowerFunction, difference: float, error: float, units: int, pe
         return Power(difference, math.nan, math.nan, math.nan, ())
     detectable = math.nan
     if power(12 * error, units) >= ENOUGH:
-        detectable = _solved(lambda true: power(true, units) >= ENOUGH, 0.0, 12 * error, 11)
+        detectable = solved(lambda true: power(true, units) >= ENOUGH, 0.0, 12 * error, 11)
     needed = math.inf
     if power(difference, _MOST) >= ENOUGH:
-        needed = math.exp(_solved(lambda n: power(difference, round(math.exp(n))) >= ENOUGH, math.log(2), math.log(_MOST), 11))
+        needed = math.exp(solved(lambda n: power(difference, round(math.exp(n))) >= ENOUGH, math.log(2), math.log(_MOST), 11))
     sizes = sorted({max(2, round(factor * units)) for factor in FACTORS})
     curve = tuple((round(size * per_unit), power(difference, size)) for size in sizes)
     return Power(difference, power(difference, units), detectable, needed * per_unit, curve)
