@@ -12,7 +12,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
-    {"_lazy", "errors"},
+    {"_lazy"},
+    {"errors"},
     {"compilation"},
     {"tables"},
     {"trees", "presets"},

@@ -181,6 +181,74 @@ def test_the_compound_pcfg_is_evaluated_as_kim_does(metric: str) -> None:
     assert "did you mean" not in str(caught.value)
 
 
+GRAMMAR = 'S -> NP VP [1]\nNP -> "I" [1]\nVP -> "saw" [1]'
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "meant"),
+    [
+        (lambda: treegauge.Tree.parse(TEXT), "leaves", "tree.words"),
+        (lambda: treegauge.Tree.parse(TEXT), "subtrees", "tree.nodes()"),
+        (lambda: treegauge.read(TEXT), "save", "treegauge.write(treebank, path)"),
+        (lambda: treegauge.read(TEXT), "statistics", "treegauge.io.count_parts(treebank)"),
+        (lambda: PCFG.parse(GRAMMAR), "save", "treegauge.grammar.save_model(grammar, path)"),
+        (lambda: Forest(PCFG.parse(GRAMMAR), ["I", "saw"]), "outside", "forest.constituents()"),
+        (lambda: Forest(PCFG.parse(GRAMMAR), ["I", "saw"]).best(), "draw", "parse.tree.draw()"),
+        (lambda: treegauge.grammar.train(TEXT), "parse", "treegauge.ParsingModel(treegauge.Parser(trained.grammar))"),
+        (lambda: treegauge.score(TEXT, {"a": TEXT, "b": TEXT}), "to_latex", "treegauge.compare(gold, systems).to_latex()"),
+        (lambda: treegauge, "statistics", "treegauge.io.count_parts(trees)"),
+    ],
+)
+def test_attributes_of_other_names(make: Callable[[], object], name: str, meant: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(make(), name)
+    assert f"has no attribute {name!r}; write {meant}" in str(caught.value)
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        _ = make().nothing  # type: ignore[attr-defined]
+
+
+def test_a_treebank_is_named_by_its_language() -> None:
+    with pytest.raises(treegauge.UnknownName, match="unknown treebank 'Portuguese'; for Portuguese there is tycho or floresta"):
+        treegauge.read(TEXT, treebank="Portuguese")
+
+
+def test_options_for_reading_of_check_and_count_parts(tmp_path: Path) -> None:
+    (file := tmp_path / "x.ptb").write_text("# 1\n(STA+fcl (P+v chove) (.))\n")
+    assert [bank.n_tokens for bank in check(file, treebank="floresta") if isinstance(bank, treegauge.Treebank)] == [2]
+    assert ("words", "", 2) in count_parts(file, treebank="floresta").rows
+    with pytest.raises(treegauge.UnknownName, match="unknown argument of check 'encodings'; did you mean 'encoding'"):
+        list(check(file, encodings="utf-8"))  # type: ignore[call-arg]
+
+
+def test_words_and_spans_exchanged() -> None:
+    with pytest.raises(treegauge.UsageError, match="words must be a list of words"):
+        treegauge.Tree.from_spans([(0, 2)], ["the", "cat"])  # type: ignore[arg-type,list-item]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ('S -> "I [1]', '1:6: this " is not closed'),
+        ("S -> NP [1", "1:9: this [ is not closed"),
+        ("S -> NP [.5 .5]", "1:9: neither a symbol, a word in quotes nor a probability"),
+        ("S -> NP", "1:8: this alternative has no probability in square brackets; for equal ones write [1] after each"),
+    ],
+)
+def test_brackets_and_quotes_that_are_not_closed(rule: str, message: str) -> None:
+    with pytest.raises(treegauge.FormatError) as caught:
+        PCFG.parse(rule)
+    assert message in str(caught.value)
+
+
+def test_brackets_to_learn_from_are_read_elsewhere() -> None:
+    with pytest.raises(treegauge.MismatchError, match=r"read by treegauge.learning.read_brackets \(--input brackets\)"):
+        treegauge.learn(["((DT NN) VBD)"], nonterminals=2, iterations=1)
+
+
+def test_a_sample_is_one_tree() -> None:
+    assert [str(tree) for tree in Forest(PCFG.parse(GRAMMAR), ["I", "saw"]).sample()] == ["(S (NP I) (VP saw))"]
+
+
 def test_rates_are_found_by_name_and_misspelt_ones_listed(files: tuple[str, str]) -> None:
     result = treegauge.score(*files)
     assert result["F1"] == result["f-score"] == result.short["fmeasure"] == result.f1 == 1

@@ -52,20 +52,10 @@ if TYPE_CHECKING:
     )
     from treegauge.trees import Tree as Tree, Treebank as Treebank
 else:
-    _HINTS = {
-        "validate": 'treegauge.read(path, on_error="skip").problems()',
-        "convert": "treegauge.write(treegauge.read(path), other)",
-        "draw": "tree.draw() or tree.svg()",
-        "parse": "treegauge.load(model).parse(text), or treegauge.Tree.parse(text) for a tree in brackets",
-        "posteriors": "treegauge.load(model).posteriors(text)",
-        "explain": "help(treegauge.find_metric(name)), or treegauge explain NAME on the command line",
-        "reproduce": "treegauge.experiments.load_experiment(name), or treegauge reproduce NAME on the command line",
-        "cite": "treegauge.metrics.references_of(name), or treegauge cite METRIC on the command line",
-    }
     _FOLDERS = (
         "alignment chunks data engines errors experiments grammar humancheck io learning metrics neural normalise parsing presets "
         "reports scoring significance testing trees"
     )
-    __getattr__, __dir__ = lazy_names(__name__, _HINTS, _FOLDERS.split())
+    __getattr__, __dir__ = lazy_names(__name__, _FOLDERS.split())
 
 __version__ = "0.3.0"

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 
-def lazy_names(
-    package: str, hints: Mapping[str, str] = {}, folders: Collection[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_names(package: str, folders: Collection[str] = ()) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and the ``__dir__`` of a package that imports its names under ``if TYPE_CHECKING``.
 
-    ``hints`` say what to write instead of names that somebody may expect; ``folders`` are its public modules, which are attributes
-    from the start.
+    ``folders`` are its public modules, which are attributes from the start.
 
     >>> find, names = lazy_names("treegauge.alignment")
     >>> find("Pair").__module__
@@ -46,8 +44,7 @@ def lazy_names(
         if name == "__all__":
             return sorted(module_of())
         if name not in module_of():
-            hint = f"; write {hints[name]}" if name in hints else ""
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[package])
+            raise AttributeError(f"module {package!r} {lack_of(name, package)}", name=name, obj=sys.modules[package])
         value = getattr(importlib.import_module(module_of()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
@@ -57,6 +54,20 @@ def lazy_names(
         return sorted({*module.__all__, *({"__version__"} & vars(module).keys())})
 
     return find, names
+
+
+def lack_of(name: str, owner: str) -> str:
+    """The end of the error for an attribute that a class or module lacks, with what to write for it."""
+    meant = advice_on(owner).get(name)
+    return f"has no attribute {name!r}" + (f"; write {meant}" if meant else "")
+
+
+@cache
+def advice_on(kind: str) -> dict[str, str]:
+    """What is meant by names that somebody may expect: attributes of a class or module, arguments of a function, metrics ..."""
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_name("advice.toml").read_text("utf-8")).get(kind, {})
 
 
 def _imported_for_types(package: str) -> dict[str, str]:

@@ -39,7 +39,9 @@ from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+from treegauge._lazy import advice_on, lack_of
 
 
 class TreegaugeError(Exception):
@@ -95,7 +97,7 @@ class UnknownName(UsageError):
     treegauge.errors.UnknownName: unknown preset 'colins'; did you mean 'collins'? Valid: collins, new
 
     ``otherwise`` names what else is accepted, at the end of the list: "collins, new, or a file". ``hint`` says what is meant by a
-    name that is known elsewhere, and stands in place of the list.
+    name that is known elsewhere, by default what ``advice.toml`` has for it, and stands in place of the list.
     """
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], otherwise: str = "", *, hint: str = "") -> None:
@@ -107,13 +109,14 @@ class UnknownName(UsageError):
         listed = ", ".join(self.valid) + (f", or {otherwise}" if otherwise else "")
         listed = f"did you mean {close[0]!r}? Valid: {listed}" if close else f"valid: {listed}"
         shown = name if len(name) <= 80 else f"{name[:60]}..."
-        super().__init__(f"unknown {kind} {shown!r}; {hint or listed}")
+        meant = hint or advice_on(kind.partition(" or ")[0]).get(name.lower().replace("_", "-"))
+        super().__init__(f"unknown {kind} {shown!r}; {meant or listed}")
 
 
-def check_name(kind: str, name: object, valid: Collection[str], *, hint: str = "") -> None:
+def check_name(kind: str, name: object, valid: Collection[str]) -> None:
     """Raise an :class:`UnknownName`, unless the name is one of the valid ones."""
     if name not in valid:
-        raise UnknownName(kind, str(name), valid, hint=hint)
+        raise UnknownName(kind, str(name), valid)
 
 
 class MissingExtra(UsageError):
@@ -313,19 +316,16 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
 """The kinds of arguments that are checked, by their annotation: what they are an instance of, and what the message calls them."""
 
 
-def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too, and ``hints``
-    say what to do instead of giving an argument of that name, or more than the only one that needs no name.
+def checked(*options: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A decorator that checks the keywords of each call; the fields of the dataclasses ``options`` are keywords, too. What
+    ``advice.toml`` has on an argument is said to who gives it, or more than the only one that needs no name.
 
-    >>> @checked(seed="it is always 1")
+    >>> @checked()
     ... def resample(rounds: int = 100) -> int:
     ...     return rounds
     >>> resample(round=5)
     Traceback (most recent call last):
     treegauge.errors.UnknownName: unknown argument of resample 'round'; did you mean 'rounds'? Valid: rounds
-    >>> resample(seed=5)
-    Traceback (most recent call last):
-    treegauge.errors.UnknownName: unknown argument of resample 'seed'; it is always 1
     >>> resample(rounds="x")
     Traceback (most recent call last):
     treegauge.errors.UsageError: rounds must be a whole number, not 'x'
@@ -340,21 +340,40 @@ def checked(*options: type, **hints: str) -> Callable[[Callable[P, T]], Callable
         @functools.wraps(function)
         def call(*args: P.args, **keywords: P.kwargs) -> T:
             if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
-                bare = ", ".join(name for name in names[: code.co_argcount] if name != "self")
-                rest = " and ".join(f"{name}=" for name in names[code.co_argcount :]) or "; ".join(("nothing", *hints.values()))
-                raise UsageError(hints.get(bare) or f"{function.__name__} takes {f'{bare}; all others by name' if bare else rest}")
+                taken = ", ".join(name for name in names[: code.co_argcount] if name != "self")
+                named = " and ".join(f"{name}=" for name in names[code.co_argcount :])
+                known = advice_on(f"argument of {function.__name__}")
+                said = f"{taken}; all others by name" if taken else named or "; ".join(("nothing", *known.values()))
+                raise UsageError(known.get(taken, f"{function.__name__} takes {said}"))
             for name, value in zip(names[: code.co_argcount], args, strict=False):
                 if kinds.get(name) not in ("str", "str | None"):  # functions say more of a text that is none
                     check_kind(name, value, kinds.get(name, ""))
             for name, value in keywords.items():
                 if options or not code.co_flags & inspect.CO_VARKEYWORDS:  # without options, the function checks further keywords
-                    check_name(f"argument of {function.__name__}", name, kinds, hint=hints.get(name, ""))
+                    check_name(f"argument of {function.__name__}", name, kinds)
                 check_kind(name, value, kinds.get(name, ""))
             return function(*args, **keywords)
 
         return call
 
     return decorate
+
+
+def hinting(cls: type[T]) -> type[T]:
+    """A class decorator: the error for an attribute that the class lacks says what ``advice.toml`` has to write for it.
+
+    >>> @hinting
+    ... class Tree: ...
+    >>> Tree().leaves
+    Traceback (most recent call last):
+    AttributeError: 'Tree' object has no attribute 'leaves'; write tree.words
+    """
+
+    def missing(self: object, name: str) -> NoReturn:
+        raise AttributeError(f"{cls.__name__!r} object {lack_of(name, cls.__name__)}", name=name, obj=self)
+
+    cls.__getattr__ = missing  # type: ignore[attr-defined]
+    return cls
 
 
 def check_kind(name: str, value: object, kind: str) -> None:

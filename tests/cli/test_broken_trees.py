@@ -133,3 +133,21 @@ def test_exit_codes_of_repaired_answers_are_those_of_the_page_on_language_models
     assert run("convert bad.jsonl --field parse --on-error repair -o bad.mrg", capsys)[0] == 4
     assert run("score gold.mrg bad.jsonl --field parse --on-error repair", capsys)[0] == 4
     assert run("score gold.mrg bad.mrg", capsys)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        ("convert x.ptb -o y.mrg --lines", "--on-error repair mends what can be mended, --on-error skip does without it"),
+        ("induce x.ptb -o y.model --lines", "--on-error repair mends what can be mended, --on-error skip does without it"),
+        ("draw x.ptb --lines", "treegauge convert FILE --on-error repair -o MENDED mends what can be mended"),
+        ("validate x.ptb --statistics --lines", "treegauge convert FILE --on-error repair -o MENDED mends what can be mended"),
+        ("draw (S", None),
+    ],
+)
+def test_a_broken_tree_that_stops_a_command_names_a_way_on(
+    command: str, advice: str | None, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, lines = run(command, capsys)
+    assert code == 3
+    assert any(advice in line for line in lines) if advice else not any("--on-error" in line for line in lines)

@@ -128,7 +128,7 @@ def test_files_without_a_command_lead_to_their_score(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("train gold.mrg x.model", "Got unexpected extra argument (x.model); a file to write is named with -o FILE"),
+        ("train gold.mrg x.model", "unexpected extra argument (x.model). Is it the output? Write -o FILE"),
         ("train gold.mrg -o x.model --grammars one", "Invalid value for '--grammars': 'one' is not a whole number."),
         ("train gold.mrg -o x.model --hold-out x", "Invalid value for '--hold-out': 'x' is not a number."),
     ],
@@ -204,3 +204,43 @@ def test_a_signature_is_broken_between_its_parts_and_fits_the_terminal(monkeypat
     assert max(map(len, lines)) <= 80
     assert "".join(line.strip() for line in lines) == signature
     assert _for_terminal("recall  85.33", ["f1"]) == "recall  85.33"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("train trees.mrg a.model", "unexpected extra argument (a.model). Is it the output? Write -o FILE"),
+        ("induce trees.mrg a.model", "unexpected extra argument (a.model). Is it the output? Write -o FILE"),
+        ("posteriors own sentence.txt -o chart.svg", "unknown option -o: write --svg"),
+        ("validate trees.mrg --treebank spanish", "Did you mean 'cess'?"),
+        ("treebanks dutch", "unknown treebank 'dutch'; for Dutch there is alpino"),
+        ("score trees.mrg trees.mrg -m sentence_f1", "it is a rate of the metric 'induction': treegauge explain induction"),
+        ("draw s(NP", "--on-error repair of score and convert reads trees inside prose"),
+    ],
+)
+def test_what_newcomers_typed(line: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "trees.mrg").write_text("(S (NP (N rain)) (VP (V fell)))\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "treegauge", *line.split()], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, message in " ".join(done.stderr.split())) == (2, True), done.stderr
+
+
+def test_labels_among_bare_brackets_are_noticed(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    (tmp_path / "trees.mrg").write_text("(S (NP (N rain)) (VP (V fell)))\n")
+    line = [
+        sys.executable,
+        "-m",
+        "treegauge",
+        "learn",
+        "trees.mrg",
+        "--input",
+        "brackets",
+        "--iterations",
+        "0",
+        "--nonterminals",
+        "2",
+    ]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "trees.mrg has labels, which become words: for trees, leave out --input brackets" in done.stderr

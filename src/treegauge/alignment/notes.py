@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from treegauge._lazy import advice_on
 from treegauge.alignment.words import is_unknown_word, loose_word, matched_word, plain_word
 from treegauge.presets import Preset
 from treegauge.presets.treebanks import TRACES
@@ -418,31 +419,10 @@ def with_advice(remark: Note) -> str:
     >>> with_advice(Note(-1, "all-words", "", "the words differ", "", "case"))
     'the words differ; give match_words="case"'
     """
-    advice = _ADVICE.get((remark.kind, remark.cause), _ADVICE.get((remark.kind, ""), ""))
+    known = advice_on(f"remark {remark.kind}")
+    advice = known.get(remark.cause, known.get("", ""))
     if remark.kind == "all-words" and remark.cause in CAUSES:
         advice = f'give match_words="{CAUSES[remark.cause][0]}"'
     if remark.kind == "root" and remark.cause:
         advice = advice.replace("step root", f"step root:{remark.cause}")
     return f"{remark.text}; {advice}" if advice else remark.text
-
-
-_ADVICE = {
-    ("all-words", "tags"): "",
-    ("all-words", "order"): "",
-    ("all-words", "few"): 'if these are brackets without labels, as (the (cat sat)), give format="brackets"',
-    ("all-words", "traces"): "remove them with the normalisation step traces, or choose a preset that leaves them out",
-    ("all-words", ""): 'are they parses of the same text? match_words="length" compares lengths only, on_mismatch="edit" scores '
-    "the brackets over the words that both have",
-    ("labels", "case"): "they differ in capital and small letters: write both alike",
-    ("labels", "bare"): "so compare brackets alone (metric induction)",
-    ("labels", "features"): "they differ in what follows the category: cut it off (normalisation steps features, functions), or "
-    "choose a preset that does",
-    ("labels", ""): "do gold and parses use the same labels? The unlabelled rates are unaffected",
-    ("root", ""): "remove it with the normalisation step root, or choose a preset that deletes it",
-    ("exchanged", ""): "are gold and test exchanged?",
-    ("misfit", "unrepaired"): 'on_error="repair" reads those that can be repaired',
-    ("misfit", "order"): "the parses seem to be in another order: sort them as gold is sorted",
-    ("misfit", "unpaired"): "a tree that cannot be read has no words to pair it by: give a parse for each gold sentence, in order, "
-    "an empty one (null in JSON lines) where there is none",
-}
-"""Advice, by the kind of a remark and its cause."""

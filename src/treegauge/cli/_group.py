@@ -27,7 +27,7 @@ import click
 
 from treegauge import __version__
 from treegauge.cli import COMMANDS, SECTIONS
-from treegauge.errors import FileNote, TreegaugeError, UnknownName, UsageError
+from treegauge.errors import BracketError, FileNote, TreegaugeError, UnknownName, UsageError
 from treegauge.tables import british, number_of
 
 SHARED = "format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary", "field", "engine"
@@ -154,6 +154,8 @@ def _listed(given: str) -> list[str]:
 _ARGUMENT = re.compile(r'\b([a-z][a-z_]*)=(?:"([^"\n]*)"|(True|False|\.\.\.|-?\d[\d.]*\b))')
 _FLAGS = {"format": "--format-in"}
 """Flags of arguments that another flag has the name of."""
+_OF_OTHERS = {"on_error": "of score and convert", "on_mismatch": "(in score)"}
+"""Arguments whose flags messages name in commands, too, that do not have them."""
 
 
 def as_typed(text: str, context: click.Context | None = None) -> str:
@@ -179,7 +181,7 @@ def as_typed(text: str, context: click.Context | None = None) -> str:
         flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
         flag = flag if flag in flags or name in _FLAGS else names.get(name, "")
         if flag not in flags:
-            return match[0]
+            return f"--{name.replace('_', '-')} {quoted} {_OF_OTHERS[name]}" if name in _OF_OTHERS else match[0]
         option = flags[flag]
         if option.is_flag:
             return option.secondary_opts[-1] if plain == "False" and option.secondary_opts else flag
@@ -228,8 +230,8 @@ class Command(click.Command):
                 raise click.BadParameter(said, ctx, error.param, error.param_hint) from None
             raise
         except click.UsageError as error:
-            if error.message.startswith("Got unexpected extra argument") and any(each.name == "output" for each in self.params):
-                raise click.UsageError(f"{error.message}; a file to write is named with -o FILE", ctx) from None
+            if "unexpected extra argument" in error.message and any(option.name == "output" for option in self.params):
+                raise click.UsageError(f"{error.message}. Is it the output? Write -o FILE", ctx) from None
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -238,6 +240,8 @@ class Command(click.Command):
             with _notes_shown(ctx):
                 return super().invoke(ctx)
         except TreegaugeError as error:
+            if isinstance(error, BracketError) and os.path.isfile(error.path):
+                error.advice += "\n  " + (_MENDING_HERE if "rejects" in ctx.params else _MENDING)
             error.rephrase(as_typed)
             raise
         except KeyboardInterrupt:
@@ -259,6 +263,10 @@ class Command(click.Command):
             formatter.write_paragraph()
             formatter.write_text(f"Also: {', '.join(named)}")
             formatter.write_text(f"All options are explained by: treegauge help {ctx.command_path.removeprefix('treegauge ')}")
+
+
+_MENDING = "treegauge convert FILE --on-error repair -o MENDED mends what can be mended; treegauge validate FILE lists all errors."
+_MENDING_HERE = "--on-error repair mends what can be mended, --on-error skip does without it; treegauge validate lists all errors."
 
 
 def _refuse_nan(ctx: click.Context) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ import click
 
 from treegauge.cli._grammars import load_grammar, write_grammar
 from treegauge.cli._group import INPUT, OUTPUT, Command
-from treegauge.cli._options import engine_option, output_option, progress, reading_options, status_line
+from treegauge.cli._options import engine_option, output_option, progress, reading_options, remark, status_line
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
@@ -125,7 +126,9 @@ def _sentences(
         drop = TRACE_TAGS | (PUNCTUATION["ptb"] if no_punctuation else frozenset[str]())
         sentences = BracketedSentences.from_treebank(read(path, options), terminals=terminals, longest=max_length, drop=drop)
     else:
-        sentences = read_brackets(_text(path, options), path=path)
+        sentences = read_brackets(text := _text(path, options), path=path)
+        if re.search(r"\((?:S|NP|TOP|ROOT)[\s-]", text):
+            remark(f"{path} has labels, which become words: for trees, leave out --input brackets")
         if max_length is not None:
             sentences = sentences.take((sentences.lengths <= max_length).nonzero()[0])
     return sentences.without_brackets() if ignore_brackets else sentences

@@ -55,7 +55,7 @@ def command(files: tuple[str, ...], most: int, notes: bool, statistics: bool, fo
         reports = [examine(source, options, most) for source in sources]
     for report in reports:
         for error in report.errors:
-            error.rephrase(lambda text: as_typed(text).replace('on_error="repair"', "--on-error repair of score and convert"))
+            error.rephrase(as_typed)
     click.echo(_as_json(reports) if form == "json" else "\n".join(_lines(reports, notes)))
     return 3 if any(report.n_errors for report in reports) else 0
 

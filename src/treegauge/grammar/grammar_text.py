@@ -31,6 +31,10 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _BARE = re.compile(_NLTK_SYMBOL)
+_NO_PROBABILITY = (
+    "this alternative has no probability in square brackets; for equal ones write [1] after each, and renormalise=True"
+)
+_CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "[": "]"}
 _ADVICE = 'A rule is written  A -> B "word" C [0.3] | D [0.7]  with other symbols in backquotes: `PRP$`.'
 
 
@@ -53,7 +57,7 @@ def read_text(text: str, *, path: str = "", start: str | None = None, renormalis
     ('NP', 'PRP$', 'NN')
     >>> read_text('S -> NP VP [0.9')
     Traceback (most recent call last):
-    treegauge.errors.FormatError: <input>:1:12: neither a symbol, a word in quotes nor a probability in square brackets
+    treegauge.errors.FormatError: <input>:1:12: this [ is not closed
       S -> NP VP [0.9
                  ^
       A rule is written  A -> B "word" C [0.3] | D [0.7]  with other symbols in backquotes: `PRP$`.
@@ -125,6 +129,8 @@ def _tokens(line: _GrammarLine, path: str) -> Iterator[_Token]:
                 return
             arrow = "; write ->" if rest.startswith(("-->", "::=", ":=", "=>")) else ""
             problem = f"neither a symbol, a word in quotes nor a probability in square brackets{arrow}"
+            if rest[0] in _CLOSING and _CLOSING[rest[0]] not in rest[1:]:
+                problem = f"this {rest[0]} is not closed"
             raise _error(problem, _Token("", "", len(text) - len(rest) + 1), line, path)
         kind, column = str(match.lastgroup), match.start(str(match.lastgroup)) + 1
         found = match.group(kind)
@@ -158,7 +164,7 @@ def _rules(line: _GrammarLine, path: str) -> Iterator[Rule]:
     for token in [*tokens[2:], _Token("bar", "", len(line.text) + 1)]:
         if token.kind == "bar":
             if probability is None:
-                raise _error("this alternative has no probability in square brackets", token, line, path)
+                raise _error(_NO_PROBABILITY, token, line, path)
             if not all(each.text for each in rhs) or not rhs:
                 raise _error("a right-hand side must not be empty, nor hold an empty word", token, line, path)
             yield Rule(tokens[0].text, tuple(t.text for t in rhs), tuple(t.kind == "word" for t in rhs), probability)

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from treegauge.errors import GrammarError, check_kind
+from treegauge.errors import GrammarError, check_kind, hinting
 from treegauge.tables import number_of
 from treegauge.trees.tree import Production
 
@@ -53,6 +53,7 @@ class Rule(NamedTuple):
         return f"{self.production} [{self.probability:g}]"
 
 
+@hinting
 @dataclass(frozen=True)
 class PCFG:
     """A grammar of rules of any length, also with words among symbols; the probabilities of each left-hand side sum to 1.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import fsum
 from typing import Any, NamedTuple
 
-from treegauge.errors import MismatchError
+from treegauge.errors import MismatchError, hinting
 from treegauge.grammar.dop_reduction import dop, plain_label
 from treegauge.grammar.lexicon import USUAL, Smoothing, smoothed_lexicon, with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG, Rule
@@ -29,6 +29,7 @@ from treegauge.grammar.tree_counts import (
     tag_sequence_tree,
     with_unknown_rules,
 )
+from treegauge.io import as_treebank
 from treegauge.normalise import Pipeline
 from treegauge.normalise.labels import split_marked
 from treegauge.normalise.markovisation import lexical_tag
@@ -93,6 +94,7 @@ def _smooth_symbol(
     return made
 
 
+@hinting
 @concise
 class TrainedGrammar(NamedTuple):
     """A grammar, and notes on how it was made."""
@@ -126,7 +128,7 @@ def train(
     (('S', 'NP', 'S|NP', 'N', 'V', 'ADV'), None)
     """
     recipe = Recipe(steps, tags, estimator, lexicon, unknown_below, smoothing, rule_weight)
-    return train_counted(count_trees(trees, recipe), recipe)
+    return train_counted(count_trees(as_treebank(trees), recipe), recipe)
 
 
 def train_counted(counted: TreeCounts, recipe: Recipe) -> TrainedGrammar:

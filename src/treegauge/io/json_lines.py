@@ -94,7 +94,8 @@ def _text_of(line: bytes, given: str, path: str, number: int) -> str | None:
     if problem:
         names = dict(_fields(fields))
         trees = [name for name, value in names.items() if isinstance(value, str) and value.lstrip().startswith("(")]
-        listed = ", ".join([*names][:20]) + (" ..." if len(names) > 20 else "")
+        short = [*(names if len(names) <= 20 else dict.fromkeys(re.sub(r"(\.\d+)+$", ".0 ...", name) for name in names))]
+        listed = ", ".join(short[:20]) + (" ..." if len(short) > 20 else "")
         advice = f'Give field="{trees[0]}".' if trees else "" if given else "Give the field of the trees: field=..."
         place = re.match(r"(.+?)\.\d+\.", trees[0]) if trees else None
         if place and f"{place[1]}.1.{trees[0][place.end() :]}" in names:

@@ -60,8 +60,13 @@ def stream(path: Path | Source, options: ReadOptions = ReadOptions(), **reading:
         yield from _without_errors(_items(detect_format(text, options), text, options))
 
 
-def check(path: Path | Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank | InputError]:
-    """All readable trees of a file, a block at a time, and all its errors, roughly in the order of the text."""
+@checked(ReadOptions)
+def check(
+    path: Path | Source, options: ReadOptions = ReadOptions(), **reading: Unpack[ReadKeywords]
+) -> Iterator[Treebank | InputError]:
+    """All readable trees of a file, a block at a time, and all its errors, roughly in the order of the text; options as of
+    :func:`read`."""
+    options = _with(options, reading)
     for source in [path] if isinstance(path, Source) else find_sources(path):
         try:
             text = Text(source, options)

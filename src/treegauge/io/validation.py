@@ -11,14 +11,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from treegauge.errors import InputError
+from treegauge.errors import InputError, checked
 from treegauge.io.reading import Path, as_treebank, check
 from treegauge.io.secondary import lost_edges
-from treegauge.io.sources import LeftOut, ReadOptions, Source
+from treegauge.io.sources import LeftOut, ReadKeywords, ReadOptions, Source
 from treegauge.presets.treebanks import TRACES
 from treegauge.tables import Cell, Table, number_of
 from treegauge.trees.columns import Int64, sum_within
@@ -140,8 +140,10 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
     return report
 
 
-def count_parts(trees: Iterable[Tree] | Path, most: int = 20) -> Table:
-    """The number of trees, or of those in a file, their lengths, and the most frequent labels, tags, words and productions.
+@checked(ReadOptions)
+def count_parts(trees: Iterable[Tree] | Path, most: int = 20, **reading: Unpack[ReadKeywords]) -> Table:
+    """The number of trees, or of those in a file, their lengths, and the most frequent labels, tags, words and productions;
+    options for reading a file as of :func:`treegauge.read`.
 
     >>> print(count_parts([Tree.parse("(S (NP (N rain)) (VP (V fell)))")], most=1))
     Statistics
@@ -161,7 +163,7 @@ def count_parts(trees: Iterable[Tree] | Path, most: int = 20) -> Table:
     """
     found = {kind: Counter[str]() for kind in ("label", "tag", "word", "production")}
     lengths: list[int] = []
-    for tree in as_treebank(trees) if isinstance(trees, str | os.PathLike) else trees:
+    for tree in as_treebank(trees, **reading) if isinstance(trees, str | os.PathLike) else trees:
         lengths.append(tree.width)
         found["word"].update(tree.words)
         found["production"].update(str(rule) for rule in tree.productions() if not rule.is_lexical)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import UsageError, checked
+from treegauge.errors import UsageError, checked, hinting
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
@@ -153,6 +153,7 @@ class Iteration(NamedTuple):
     skipped: int
 
 
+@hinting
 @dataclass(frozen=True)
 class LearningResult:
     """The best grammar, and how it was learned: ``histories[r][k]`` is the cross entropy after ``k`` steps of start ``r``, ``best``

@@ -94,7 +94,8 @@ class BracketedSentences:
             sentence = int(np.searchsorted(bank.token_offset, untagged, side="right")) - 1
             raise MismatchError(
                 f"{bank.place(sentence)}: a word without a tag: {' '.join(bank.words(sentence))}\n"
-                '  Take the words themselves as terminals with terminals="words", or tag the sentences.'
+                '  Take the words themselves as terminals with terminals="words", or tag the sentences.\n'
+                "  Brackets without labels are read by treegauge.learning.read_brackets (--input brackets)."
             )
         used: list[int] = sorted(set(column.tolist()), key=names.__getitem__)
         number = np.zeros(len(names), np.int32)

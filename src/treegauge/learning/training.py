@@ -14,7 +14,7 @@ from treegauge.io import ReadOptions, as_treebank
 from treegauge.models.parsing_model import ParsingModel
 
 
-@checked(trees="train takes one treebank, and train(trees).save('parser.model') writes the model")
+@checked()
 def train(
     trees: object, *, neural: bool = False, quick: bool = False, embeddings: str | os.PathLike[str] | None = None,
     encoder: str | os.PathLike[str] | None = None, hold_out: float = 0.0, tune: bool = True, seed: int = 1, jobs: int = 1,

@@ -233,8 +233,7 @@ class Metric(ABC):
             else:
                 if not known:
                     raise UsageError(f"the metric {cls.name!r} takes no options, but {':'.join((cls.name, *words))!r} gives some")
-                hint = "the compound PCFG's evaluation is kim" if word == "compound-pcfg" else ""
-                raise UnknownName(f"option of {cls.name}", word, [x for each in known.values() for x in each.examples], hint=hint)
+                raise UnknownName(f"option of {cls.name}", word, [x for each in known.values() for x in each.examples])
         return cls(**values)
 
     @classmethod

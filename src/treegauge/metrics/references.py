@@ -8,7 +8,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from treegauge.errors import UnknownName
-from treegauge.metrics.registry import METRICS, find_metric, other_meaning
+from treegauge.metrics.registry import METRICS, find_metric
 from treegauge.tables import british, concise
 
 
@@ -88,4 +88,4 @@ def references_of(name: str) -> list[Reference]:
         return [REFERENCES[key] for key in (find_metric(name).reference, *_MORE.get(base, ()))]
     if british(name) in _OTHERS:
         return [REFERENCES[key] for key in _OTHERS[british(name)]]
-    raise UnknownName("metric or reference", name, [*METRICS, *_OTHERS, *REFERENCES], hint=other_meaning(name))
+    raise UnknownName("metric or reference", name, [*METRICS, *_OTHERS, *REFERENCES])

@@ -54,7 +54,7 @@ def find_metric(name: str) -> Metric:
 
 def metric_class(name: str) -> type[Metric]:
     """The class of the metric of that name, without options."""
-    check_name("metric", name, METRICS, hint=other_meaning(name))
+    check_name("metric", name, METRICS)
     module, _, attribute = METRICS[name].partition(":")
     return cast("type[Metric]", getattr(importlib.import_module(module), attribute))
 
@@ -72,23 +72,3 @@ def rate_name(word: str) -> str:
     """
     metric, dot, rate = british(word.strip().lower().replace(" ", "_")).rpartition(".")
     return metric + dot + _ABBREVIATIONS.get(rate, rate)
-
-
-OF_PARSEVAL = ("f1", *_F1, "recall", "precision", "lr", "lp", "exact", "exact-match", "uf1")
-"""Names of PARSEVAL's rates that people give for a metric."""
-
-_CONVENTIONS = {"kim": "kim", "compound-pcfg": "kim", "prpn": "prpn", "tn-pcfg": "tn-pcfg"}
-_ELSEWHERE = {
-    **dict.fromkeys(OF_PARSEVAL, "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"),
-    **{word: f"it is a convention of the metric 'induction': write induction:{own}" for word, own in _CONVENTIONS.items()},
-    "evalb": "the metric 'parseval' has its counts, and its own output is printed by: treegauge evalb GOLD TEST",
-}
-
-
-def other_meaning(name: str) -> str:
-    """The meaning that the name of a metric has elsewhere; empty if it is not known.
-
-    >>> other_meaning("F1")
-    "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval"
-    """
-    return _ELSEWHERE.get(name.lower().replace("_", "-"), "")

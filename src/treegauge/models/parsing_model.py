@@ -30,12 +30,6 @@ from treegauge.tables import british, cut, number_of
 from treegauge.trees import Tree
 from treegauge.trees.notation import FORBIDDEN, restore_word
 
-_ELSEWHERE = {
-    **dict.fromkeys(("objective", "lam", "purpose"), "model.decoding('recall') or model.decoding(objective, lam=...) chooses it"),
-    **dict.fromkeys(("k", "kbest", "n", "nbest"), "model.kbest(text, k=3) finds the likeliest parses"),
-}
-"""Arguments that are chosen before parsing, and how."""
-
 
 class ParsingModel:
     """A model that parses text, of any kind: counted, trained, a network or a mixture.
@@ -72,7 +66,7 @@ class ParsingModel:
     def parse(self, *, words: list[list[str]], tags: Sequence[Sequence[str]] | None = None) -> list[ParsedSentence]: ...
     @overload
     def parse(self, *, words: Sequence[str], tags: Sequence[str] | None = None) -> ParsedSentence: ...
-    @checked(**_ELSEWHERE)
+    @checked()
     def parse(
         self, text: str | Tree | Iterable[str] | Iterable[Tree] | None = None, *, words: Sequence[Any] | None = None,
         tags: Sequence[Any] | None = None,
@@ -97,7 +91,7 @@ class ParsingModel:
             warn(TreegaugeWarning("each string of a list is a sentence; the tokens of one sentence are words=[...]"))
         return list(parser.parse_all(sentences))
 
-    @checked(**_ELSEWHERE)
+    @checked()
     def kbest(
         self, text: str | Tree | None = None, k: int = 5, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None
     ) -> list[Parse]:
@@ -108,7 +102,7 @@ class ParsingModel:
         parser.check()
         return list(parser.parse(self._sentence(text, words, tags)).kbest)
 
-    @checked(**_ELSEWHERE)
+    @checked()
     def posteriors(
         self, text: str | Tree | None = None, *, words: Sequence[str] | None = None, tags: Sequence[str] | None = None,
         least: float = 0.001,
@@ -195,11 +189,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
 
-@checked(
-    tune="the command treegauge mix chooses shares and lam on trees, and load('mix.model') opens the mixture",
-    weights="shares=[2, 1] weighs the models",
-    models="models to mix are a list: mix([a, b])",
-)
+@checked()
 def mix(
     models: Sequence[ParsingModel | str | os.PathLike[str]],
     *,

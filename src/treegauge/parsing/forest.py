@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import NoParse, UsageError, checked
+from treegauge.errors import NoParse, UsageError, checked, hinting
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chain_labels import LabelOrders, LabelPosteriors, label_posteriors, shown_labels, span_labels, word_tags
@@ -67,6 +67,7 @@ def check_grammar(name: str, given: object) -> None:
         raise UsageError(f"{name} takes a grammar, a PCFG, not {kind}: {hint}")
 
 
+@hinting
 class Forest(PosteriorView):
     """All parses of a sentence under a grammar, in a chart. Everything is computed on first use; nothing is pruned unless ``limit``
     is given.
@@ -281,7 +282,7 @@ class Forest(PosteriorView):
             expected += math.fsum(frame.posterior * math.log(probabilities[frame.production]) for frame in unary)
         return max(0.0, self.log_partition - expected)
 
-    @checked(objective="argmax('labelled-recall') has the best tree for an objective")
+    @checked()
     def best(self) -> Parse:
         """The likeliest parse; :meth:`argmax` has the best tree for another objective. This needs only the Viterbi chart."""
         chart = self.viterbi
@@ -306,7 +307,7 @@ class Forest(PosteriorView):
         return [parse.given(self.log_partition) for parse in itertools.islice(self.parses(), max(0, k))]
 
     @checked()
-    def sample(self, size: int, seed: int = 0) -> list[Tree]:
+    def sample(self, size: int = 1, seed: int = 0) -> list[Tree]:
         """``size`` trees, drawn at random by their probabilities given the sentence: the same trees with the same seed, so that
         further ones need another ``seed``."""
         self.require_parse()

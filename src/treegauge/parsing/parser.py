@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from treegauge.engines import blocks_of, in_threads
-from treegauge.errors import MismatchError, TooLong, UsageError
+from treegauge.errors import MismatchError, TooLong, UsageError, hinting
 from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise.pruning import chain_labels, expand_unaries
 from treegauge.parsing.chart import check_memory
@@ -69,6 +69,7 @@ def check_sentence(given: object) -> None:
         raise UsageError(f"a Parser parses a Sentence, not {kind}; the models of treegauge.load parse text")
 
 
+@hinting
 @dataclass(frozen=True, repr=False)
 class ParsedSentence:
     """The tree of a sentence, and how it was found.

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import TooLong, UsageError
+from treegauge.errors import TooLong, UsageError, hinting
 from treegauge.tables import concise, cut
 from treegauge.trees.columns import Float64
 from treegauge.trees.tree import Child, Tree
@@ -41,6 +41,7 @@ class Best(NamedTuple):
 
 
 @concise
+@hinting
 class Parse(NamedTuple):
     """A tree and the logarithm of its probability together with the words; of span charts, of its potential. K-best parses
     have their ``posterior``, the probability given the words, too."""

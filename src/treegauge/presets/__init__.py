@@ -239,8 +239,7 @@ def _path(name: str) -> str:
             return path
     if name.endswith((".prm", ".toml")) or os.sep in name or os.path.exists(name):
         return name
-    hint = "EVALB's own are collins, new and nk" if name.lower() == "evalb" else ""
-    raise UnknownName("preset", name, preset_names(), "a file .prm or .toml", hint=hint)
+    raise UnknownName("preset", name, preset_names(), "a file .prm or .toml")
 
 
 def _from_prm(data: bytes, name: str, path: str) -> Preset:

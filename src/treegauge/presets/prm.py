@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from treegauge._lazy import advice_on
+
 _RECORD = 499
 """EVALB reads a parameter file in records of at most this many bytes; the rest of a longer line is the next record."""
 
@@ -140,14 +142,6 @@ KEYWORDS: dict[bytes, Callable[[Parameters, bytes], Parameters | None]] = {
 _PAIRS = frozenset({b"EQ_LABEL", b"EQ_WORD"})
 
 
-_ELSEWHERE = {
-    b"DISC_ONLY": "constituents with gaps alone are the metric discontinuous",
-    b"LA": "leaf-ancestor scores are the metric leaf-ancestor",
-    b"TED": "there is no tree-edit distance",
-    b"DEP": "dependencies are not scored",
-}
-
-
 def disco_keywords(data: bytes) -> tuple[dict[str, Any], tuple[tuple[int, str], ...], bytes]:
     r"""The settings of disco-dop's keywords, remarks on those that are no settings here, and the text without their lines.
 
@@ -171,9 +165,9 @@ def disco_keywords(data: bytes) -> tuple[dict[str, Any], tuple[tuple[int, str], 
             settings["delete_words"] = settings.get("delete_words", frozenset[str]()) | {value.decode("utf-8", "replace")}
         elif keyword == b"DELETE_ROOT_PRETERMS":
             settings["delete_root_preterminals"] = atoi(value) != 0
-        elif keyword in _ELSEWHERE:
+        elif meant := advice_on("keyword of disco-dop").get(keyword.decode("latin-1")):
             if atoi(value):
-                remarks.append((number, f"{keyword.decode()}: not read here; {_ELSEWHERE[keyword]}"))
+                remarks.append((number, f"{keyword.decode()}: not read here; {meant}"))
         else:
             continue
         lines[number - 1] = b""

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from treegauge._lazy import advice_on
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.references import references_of
-from treegauge.metrics.registry import METRICS, OF_PARSEVAL, find_metric, other_meaning, rate_name
+from treegauge.metrics.registry import METRICS, find_metric, rate_name
 from treegauge.scoring.evaluation import score
 from treegauge.tables import british
 
@@ -35,7 +36,7 @@ def explanation(name: str) -> str:
     name = name.lower().replace(" ", "-")
     base = british(name).partition(":")[0]
     known = [] if base in METRICS else [each for each in METRICS if metric in ("", each) and rate in find_metric(each).rate_names]
-    if known or base in OF_PARSEVAL:
+    if known or advice_on("metric").get(base, "").startswith("it is a rate"):
         of = known[0] if known else "parseval"
         return f"{name} is a rate of {of}.\n\n{explanation(of)}"
     if base in METRICS:
@@ -65,7 +66,7 @@ def _objective_lines(name: str) -> Iterator[str]:
     from treegauge.parsing.objectives import OBJECTIVES  # which loads Numba, where that is installed
 
     if name not in OBJECTIVES:
-        raise UnknownName("metric or objective", name, {*METRICS, *OBJECTIVES, *_TERMS, CHUNK_ENTROPY}, hint=other_meaning(name))
+        raise UnknownName("metric or objective", name, {*METRICS, *OBJECTIVES, *_TERMS, CHUNK_ENTROPY})
     objective = OBJECTIVES[name]
     yield f"{name}, a decoding objective: maximises {objective.maximises}"
     yield f"among {'the parses of the grammar' if objective.licensed else 'all trees over the words'}"

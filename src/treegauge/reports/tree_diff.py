@@ -24,7 +24,7 @@ from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.notes import Note, notes_with_remarks
 from treegauge.alignment.pairing import Pair, over_common_tokens
 from treegauge.alignment.words import is_deleted, without_traces
-from treegauge.errors import UsageError, check_kind, checked
+from treegauge.errors import UsageError, check_kind, checked, hinting
 from treegauge.io.sources import ReadKeywords, ReadOptions
 from treegauge.metrics.matching import crossing, has_partner, partners, partners_by_preset
 from treegauge.metrics.parseval import has_right_tag
@@ -97,6 +97,7 @@ def _of_sentence(brackets: Brackets, marks: NDArray[np.int8], row: int) -> dict[
     return {node: NAMES[number] for node, number in zip(nodes, numbers, strict=True)}
 
 
+@hinting
 @dataclass(frozen=True)
 class TreeDiff:
     """The gold and test tree of a sentence, with the marks of all counted nodes by their pre-order numbers.

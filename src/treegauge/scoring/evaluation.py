@@ -43,8 +43,6 @@ from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, 
 from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Treebank
 
-UNLABELLED = "the unlabelled rates are rates of PARSEVAL (unlabelled_f1); metric='induction' compares brackets alone"
-
 
 class ScoreOptions(ReadKeywords, total=False):
     """The keyword arguments of :func:`score`, for type checkers: those of :meth:`~treegauge.scoring.inputs.Request.of`."""
@@ -87,12 +85,7 @@ def score(
     preset: PresetLike | None = ...,
     **options: Unpack[ScoreOptions],
 ) -> Scores: ...
-@checked(
-    ReadOptions,
-    baselines="a baseline is a system: treegauge.scoring.baseline_for('right-branching', gold, preset) makes its trees",
-    repair='on_error="repair" repairs parses',
-    unlabelled=UNLABELLED,
-)
+@checked(ReadOptions)
 def score(
     gold: TreebankLike,
     test: TreebankLike | Mapping[str, TreebankLike],

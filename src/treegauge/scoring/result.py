@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 import numpy as np
 
 from treegauge.alignment.notes import NOT_PARSED, REMARKS, Note, misfits, with_advice
-from treegauge.errors import CheckFailed, UnknownName, UsageError, check_name
+from treegauge.errors import CheckFailed, UnknownName, UsageError, check_name, hinting
 from treegauge.metrics.metric import Metric, Rows, ratio
 from treegauge.metrics.registry import rate_name
 from treegauge.scoring.evalb_view import EvalbOutcome
@@ -312,6 +312,7 @@ class Result(_Rates):
         return optional_library("pyarrow", "Arrow export").table(_columns(self)).__arrow_c_stream__(requested_schema)
 
 
+@hinting
 class Scores(Sequence[Result]):
     """Results side by side: several systems, several metrics, or both; systems in the order given, and for each its metrics."""
 

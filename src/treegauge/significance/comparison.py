@@ -266,7 +266,7 @@ class Comparison:
         """All differences as a pandas data frame, a row for each group, pair and rate."""
         return self.tables("tidy")[0].to_frame()
 
-    @checked(caption="write it into the text of the table", label="write \\label{...} after the caption of the table")
+    @checked()
     def to_latex(self, *names: str | Sequence[str], rates: Sequence[str] = (), published: Published = (), digits: int = 2) -> str:
         """The table of a paper: one row per system, the best in bold, a dagger where a system is not significantly worse.
 

@@ -25,7 +25,7 @@ from treegauge.errors import UnknownName, UsageError, checked
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements
-from treegauge.scoring.evaluation import UNLABELLED, score_systems, warn_of
+from treegauge.scoring.evaluation import score_systems, warn_of
 from treegauge.scoring.inputs import Request, TreebankLike, no_progress, path_of, runs_of, second_system
 from treegauge.scoring.paper_table import choose_rates
 from treegauge.scoring.result import Result, Scores, runs_by_system
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 BY_STRUCTURE = ("recall_hard", "precision_hard")
 
 
-@checked(CompareOptions, ReadOptions, unlabelled=UNLABELLED)
+@checked(CompareOptions, ReadOptions)
 def compare(
     gold: TreebankLike,
     systems: Mapping[str, TreebankLike] | Sequence[TreebankLike],

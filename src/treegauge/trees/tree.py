@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from treegauge.errors import Discontinuous, UsageError
+from treegauge.errors import Discontinuous, UsageError, hinting
 
 if TYPE_CHECKING:
     from treegauge.trees.discontinuous import Block
@@ -54,6 +54,7 @@ class Production(NamedTuple):
         return any(self.words)
 
 
+@hinting
 class Tree:
     """A label and a tuple of children, each a Tree or a word (``str``).
 
@@ -127,7 +128,7 @@ class Tree:
         Traceback (most recent call last):
         treegauge.errors.UsageError: the span (1, 3) crosses another, or is not within 3 words
         """
-        if isinstance(words, str) or not hasattr(words, "__len__"):
+        if isinstance(words, str) or not hasattr(words, "__len__") or {*map(type, words)} & {list, tuple}:
             raise UsageError(f"words must be a list of words, such as 'a b'.split(), not {words!r}")
         n, tree = len(words), cls(top)
         try:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from treegauge.errors import Discontinuous, UsageError
+from treegauge.errors import Discontinuous, UsageError, hinting
 from treegauge.tables import number_of
 from treegauge.trees.columns import (
     Blocks,
@@ -102,6 +102,7 @@ def pick_origins(origins: Sequence[Origin], indices: Int64) -> Iterator[Origin]:
         yield origin.pick(indices[low:high] - (int(ends[number]) - len(origin.line)))
 
 
+@hinting
 @dataclass(frozen=True, eq=False, repr=False)
 class Treebank(Sequence[Tree]):
     """A sequence of trees, stored as columns.
