@@ -128,7 +128,6 @@ def test_files_without_a_command_lead_to_their_score(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("train gold.mrg x.model", "unexpected extra argument (x.model). Is it the output? Write -o FILE"),
         ("train gold.mrg -o x.model --grammars one", "Invalid value for '--grammars': 'one' is not a whole number."),
         ("train gold.mrg -o x.model --hold-out x", "Invalid value for '--hold-out': 'x' is not a number."),
     ],
