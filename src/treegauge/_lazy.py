@@ -64,7 +64,7 @@ def lack_of(name: str, owner: str) -> str:
 
 @cache
 def advice_on(kind: str) -> dict[str, str]:
-    """What is meant by names that somebody may expect: attributes of a class or module, arguments of a function, metrics ..."""
+    """The advice on names that somebody may expect: attributes of a class or module, arguments of a function, metrics ..."""
     import tomllib
 
     return tomllib.loads(Path(__file__).with_name("advice.toml").read_text("utf-8")).get(kind, {})
