@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from treegauge.errors import ModelError
+import treegauge
+from treegauge.errors import EncodingError, ModelError
 from treegauge.grammar import PCFG, load_model, save_model
 from treegauge.grammar.tree_counts import LEXICONS
 from treegauge.grammar.treebank_grammar import train
@@ -101,6 +102,16 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
         path.write_bytes(shorter)
         with pytest.raises(ModelError):
             load_model(path)
+
+
+def test_a_model_whose_beginning_is_damaged_is_said_to_be_so(tmp_path: Path) -> None:
+    """It is no longer known by its first bytes, and could have been a grammar as text."""
+    path = tmp_path / "m.model"
+    save_model(SMALL, path)
+    path.write_bytes(b"\xff\xfe" + path.read_bytes()[2:])
+    with pytest.raises(EncodingError, match="neither a model nor UTF-8 text") as caught:
+        treegauge.load(path)
+    assert "If it was a model, it is damaged" in str(caught.value)
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_store_of_a_newer_treegauge_is_left_alone(store: Store) -> None:
 
 def test_what_is_no_store_is_said(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello, this is not a database at all", "utf-8")
-    with pytest.raises(InputError, match="not a database"):
+    with pytest.raises(InputError, match=r"this file is damaged, or is not a store of judgements .*not a database"):
         Store(tmp_path / "text")
     with pytest.raises(InputError, match="no such store"):
         Store(tmp_path / "none", create=False)

@@ -282,7 +282,8 @@ def read_file(path: str | Path, *, start: str | None = None, renormalise: bool =
         with Source(str(path)).open() as stream:
             text = stream.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
+        advice = "If it was a model, it is damaged: make it again; save a grammar as UTF-8."
+        raise EncodingError(f"neither a model nor UTF-8 text: {error.reason}", path=str(path), advice=advice) from None
     if text.strip() and "->" not in text and "→" not in text:
         problem = "this is neither a model nor a grammar, which has rules such as S -> NP VP [1]"
         advice = (

@@ -304,6 +304,8 @@ class Store:
             try:
                 yield
             except SQLAlchemyError as error:
+                if type(found := getattr(error, "orig", None)) is sqlite3.DatabaseError:
+                    raise found from None  # SQLite's own for a file that is no database, or a damaged one
                 advice = "A store is a SQLite file or a PostgreSQL address, postgresql://user@host/database."
                 raise InputError(f"the store of judgements {what}: {_cause(error)}", path=self.name, advice=advice) from None
 
