@@ -201,6 +201,12 @@ def test_the_suffix_of_the_output_chooses_its_format(tmp_path: Path) -> None:
     assert not (tmp_path / "x.svg").exists()
 
 
+@pytest.mark.parametrize("command", ["parse", "posteriors"])
+def test_raw_text_has_no_words_yet(command: str) -> None:
+    refused = CliRunner().invoke(treegauge, [command, "own", "-", "--raw", "--input", "tagged"], input="It/PRP rains/VBZ\n")
+    assert "--raw splits text into words, but --input tagged has words already" in str(refused.exception)
+
+
 def test_records_of_raw_text_have_their_line_and_quiet_says_nothing() -> None:
     text = "It rains. He left\n\nThe man's here.\n"
     done = run("parse", "--raw", "--format", "jsonl", "--quiet", text=text)

@@ -63,6 +63,13 @@ raw_option = click.option(
 )
 
 
+def input_kind(kind: InputKind, raw: bool) -> InputKind:
+    """The kind of input that ``--input`` and ``--raw`` say."""
+    if raw and kind in ("tagged", "trees"):
+        raise UsageError(f"--raw splits text into words, but --input {kind} has words already: leave one of them out")
+    return "raw" if raw else kind
+
+
 def model_options(command: Function) -> Function:
     """Add ``--treebank``, ``--start``, ``--renormalise`` and ``--device``: how models, and trees with sentences, are read."""
     start = click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")

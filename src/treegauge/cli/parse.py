@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import input_sentences, load_models, model_options, models_and_text, raw_option
+from treegauge.cli._grammars import input_kind, input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, OUTPUT, Command, InputFile
 from treegauge.cli._options import engine_option, format_option, jobs_option, number_of_jobs, progress
 from treegauge.compilation import report_compiling, when_compiling
@@ -129,7 +129,7 @@ def command(
     weights = options.get("weights")
     if weights is not None:
         options["weights"] = read_weights(weights)
-    names, file = models_and_text(files)
+    kind, (names, file) = input_kind(kind, raw), models_and_text(files)
     given, is_named = load_models(names, shares, start=start, renormalise=renormalise, device=device), objective is not None
     if kbest and form == "bracketed" and (expected_f1 or purpose is not None or objective not in (None, "viterbi")):
         why = "--kbest prints the likeliest parses; --objective, --for and --expected-f1 concern another tree"
@@ -158,7 +158,7 @@ def command(
         click.echo(f"{output}: an unfinished run is discarded; --resume would have continued it", err=True)
     every = PRUNE_EVERY if prune_check is None else 1
     reading = ReadOptions(encoding=encoding, treebank=style)
-    job = ParseJob(parser, "raw" if raw else kind, reading, form, jobs or 1, target.done, every, check)
+    job = ParseJob(parser, kind, reading, form, jobs or 1, target.done, every, check)
     sentences = target.missing(input_sentences(file, job.kind, job.reading, parser))
     if engine.in_process:
         records = _parse_here(sentences, replace(job, jobs=number_of_jobs(jobs, engine)), many=os.path.isfile(file))

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._grammars import input_sentences, load_models, model_options, models_and_text, raw_option
+from treegauge.cli._grammars import input_kind, input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, Command, SvgFile
 from treegauge.cli._options import format_option, progress
 from treegauge.errors import NoParse, TooLong, UsageError
@@ -111,7 +111,7 @@ def command(
     if wanted is None and svg is not None:
         raise UsageError("--svg draws one chart: give the number of its sentence, not all")
     number = 0
-    sentences = input_sentences(file, "raw" if raw else kind, options, parser)
+    sentences = input_sentences(file, input_kind(kind, raw), options, parser)
     for number, sentence in enumerate(itertools.islice(sentences, wanted), 1):
         if wanted not in (None, number):
             continue
