@@ -114,6 +114,8 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda _: treegauge.train(TREES, "a.model"), r"train takes one treebank, and train\(trees\).save\('parser.model'\)"),  # type: ignore[misc]
     (lambda _: treegauge.train(TREES, seed="x"), "seed must be a whole number, not 'x'"),  # type: ignore[arg-type]
     (lambda model: treegauge.mix([model, model], tune=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
+    (lambda model: treegauge.mix([model, model], held_out=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
+    (lambda model: model.posteriors("a", threshold=0.5), "'threshold'; least=0.5 leaves out smaller posteriors"),  # type: ignore[call-arg]
     (lambda model: model.kbest("a", 0), "at least 1"),
     (lambda model: model.kbest("a", n=2), r"argument of kbest 'n'; model.kbest\(text, k=3\)"),  # type: ignore[call-arg]
     (lambda model: model.parse("a", kbest=2), r"argument of parse 'kbest'; model.kbest\(text, k=3\)"),  # type: ignore[call-overload]

@@ -260,6 +260,7 @@ def test_wrong_requests_are_refused() -> None:
         ({"level": 95}, "a confidence level is between 0 and 1, not 95"), ({"level": 1}, "between 0 and 1"),
         ({"level": 0}, "between 0 and 1"), ({"level": -1}, "between 0 and 1"), ({"rounds": 0}, "rounds must be positive, not 0"),
         ({"seed": -1}, "a seed is 0 or a positive integer"), ({"interval": "bcaa"}, "did you mean 'bca'"),
+        ({"documents": "by-file"}, 'clusters="by-file" makes each file'), ({"metric": "f1"}, 'write rates="f1"'),
         ({"cutoff": -3}, "cutoff is a number of words, 0 or more, not -3"),
     ],
 )  # fmt: skip

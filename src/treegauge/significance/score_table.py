@@ -26,15 +26,7 @@ from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap, che
 from treegauge.significance.comparison import BracketTests, Difference, Documents, Equivalence, Group, PairOfSystems, Rate
 from treegauge.significance.documents import Clusters, documents_of
 from treegauge.significance.power import CORRELATIONS, Power, equivalence, power_of, power_of_runs
-from treegauge.significance.resampling import (
-    DEFAULT_ROUNDS,
-    DEFAULT_SEED,
-    Name,
-    PairedColumns,
-    Progress,
-    check_draws,
-    randomisation,
-)
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress, check_draw, randomisation
 from treegauge.significance.runs import RunsTest, RunTests
 from treegauge.tables import comma_separated, concise, number_of, whole_number
 from treegauge.trees.treebank import Int64
@@ -83,7 +75,7 @@ class CompareOptions:
     equivalence: float | None = None
 
     def __post_init__(self) -> None:
-        check_draws(self.rounds, self.seed)
+        check_draw(self.rounds, self.seed)
         check_interval(self.level, self.interval)
         check_cutoff(self.cutoff)
         # One text may name several rates, labels or lengths, with commas between, as on the command line.
