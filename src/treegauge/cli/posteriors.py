@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from treegauge.cli._grammars import input_kind, input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, Command, SvgFile
@@ -93,7 +92,7 @@ def command(
     for option in context.command.params:
         owner = str(getattr(option, "help", "")).partition(": ")[0]
         is_idle = {"--tree": trees, "--calibration": calibration}.get(owner, "") is None
-        if is_idle and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
+        if is_idle and context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE:
             raise UsageError(f"{option.opts[-1]} belongs to {owner}: add it")
     names, file = models_and_text(files)
     parser = load_models(names, shares, start=start, renormalise=renormalise, device=device).for_f1
@@ -131,8 +130,7 @@ def command(
     if chosen is None and file != "-" and next(sentences, None) is not None:
         click.echo("this is the first sentence; --sentence 2 shows the second one, --sentence all shows all", err=True)
     if number < (wanted or 1):
-        lacking = f"there is no sentence {wanted or 1}"
-        raise NoParse(f"{lacking}: the input {f'has {number:,}' if number else 'is empty'}")
+        raise NoParse(f"there is no sentence {wanted or 1}: the input {f'has {number:,}' if number else 'is empty'}")
 
 
 def _print_sentence(

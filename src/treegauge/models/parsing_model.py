@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any, cast, overload
 
 from treegauge.errors import TreegaugeWarning, UnknownName, UsageError, checked, warn
@@ -52,7 +51,7 @@ class ParsingModel:
     def decoding(self, objective: str, **options: Any) -> ParsingModel:
         """The same model with another decoding objective and its options, such as ``"labelled-precision-recall", lam=0.3``; or
         with its setting for ``"recall"``, ``"precision"``, ``"f1"`` or ``"exact"``, as ``parse --for`` has it."""
-        if isinstance(lam := options.get("lam"), Real) and not 0 <= float(lam) <= 1:
+        if isinstance(lam := options.get("lam"), int | float) and not 0 <= lam <= 1:
             raise UsageError(f"lam is a posterior, a number from 0 to 1, not {lam!r}")
         if objective in CRITERIA:
             setting = LoadedModel(self.name, self.parser, self.notes).setting(objective)

@@ -401,15 +401,16 @@ def _must_keep(request: Request, path: str | None) -> bool:
     return request.keep and (request.trees or is_stream(path))
 
 
+_IN_GOLD = "This is in the gold trees, which must all be readable: gold comes first, then the parses."
+
+
 def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
     if (name := path or "") not in kept:
         try:
             kept[name] = trees_of(path or gold, reading.of_gold, keep=_must_keep(request, path))
         except (InputError, UsageError) as error:
             if path is None:
-                error.args = (
-                    f"{error}\n  This is in the gold trees, which must all be readable: gold comes first, then the parses.",
-                )
+                error.args = (f"{error}\n  {_IN_GOLD}",)
             raise
     return kept[name]
 

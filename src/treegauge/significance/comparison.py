@@ -254,10 +254,8 @@ class Comparison:
 
     def __getitem__(self, rate: str) -> RateOutcome:
         """The outcome of a rate, if there are two systems."""
-        if len(self.overall.pairs) != 1:
-            raise UsageError(
-                f"there are {len(self.overall.pairs)} pairs: name one, as in comparison.overall.pair(a, b).of({rate!r})"
-            )
+        if (n_pairs := len(self.overall.pairs)) != 1:
+            raise UsageError(f"there are {n_pairs} pairs: name one, as in comparison.overall.pair(a, b).of({rate!r})")
         (pair,) = self.overall.pairs
         found = pair.of(rate)
         winner = (None, pair.b, pair.a)[found.winner]

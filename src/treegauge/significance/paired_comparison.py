@@ -159,11 +159,9 @@ def comparable_scores(
     """
     if isinstance(options.clusters, str) and options.clusters.startswith("comment:"):
         reading = replace(reading, comment=reading.comment or "#")
-    gaps = any(
-        holds_gaps(side, reading) for side in (gold, *(run for given in systems.values() for run in runs_of(given).values()))
-    )
+    sides = (gold, *(run for given in systems.values() for run in runs_of(given).values()))
     request = Request.of(
-        options.scored_metrics(discontinuous=gaps),
+        options.scored_metrics(discontinuous=any(holds_gaps(side, reading) for side in sides)),
         options.preset,
         trees=trees,
         places=trees or options.clusters is not None,
@@ -243,28 +241,24 @@ def _is_copy(result: Result, others: Iterable[Result]) -> Sequence[str]:
     return [f"its trees are {whose[result.signature.test]}"] if result.signature.test in whose else ()
 
 
-def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
+def _unpaired_warnings(results: Sequence[Result], common: Int64) -> Iterator[str]:
     """Warnings about sentences that do not match the treebank, or were left out for some systems only."""
-    warnings: list[str] = []
     n_gold = results[0].signature.sentences + results[0].signature.skipped
     for result in results:
         missed = len({note.sentence for note in result.notes if note.consequence == MISSED})
         extra = sum(note.kind == "extra" for note in result.notes)
         if missed:
-            warnings.append(
-                f"{result.label}: {missed} of {n_gold} sentences do not match the treebank's; their brackets count as missed"
-            )
+            yield f"{result.label}: {missed} of {n_gold} sentences do not match the treebank's; their brackets count as missed"
         if extra:
-            warnings.append(f"{result.label}: {number_of(extra, 'sentence')} without a counterpart in the treebank")
+            yield f"{result.label}: {number_of(extra, 'sentence')} without a counterpart in the treebank"
     if any(result.signature.sentences != len(common) for result in results):
         counts = ", ".join(f"{result.label} {result.skipped}" for result in results)
-        warnings.append(
+        yield (
             f"the systems skip different sentences ({counts}): only the {len(common)} sentences that all systems have are "
             "compared. Scores of each system on its own sentences, as EVALB gives them, favour the one that skips the harder ones"
         )
     elif len(common) < n_gold:
-        warnings.append(f"{n_gold - len(common)} of {n_gold} sentences are left out for every system")
-    return warnings
+        yield f"{n_gold - len(common)} of {n_gold} sentences are left out for every system"
 
 
 def _evalb_warnings(scores: Sequence[Result]) -> list[str]:

@@ -465,10 +465,7 @@ class _SentenceTests:
     def difference(self, name: Name, a: int, b: int, test: _PairTest, p_holm: float) -> Difference:
         """The difference of a rate between two systems."""
         by_runs = test.by_runs.get(name)
-        if by_runs is not None:
-            interval = by_runs.interval
-        else:
-            interval = self.drawn.of_difference(self.places[a], self.places[b], name, **self.kind)
+        interval = by_runs.interval if by_runs else self.drawn.of_difference(self.places[a], self.places[b], name, **self.kind)
         if by_runs is not None or self.n_documents:
             effect = self.by_runs.effect(a, b, name)
         else:

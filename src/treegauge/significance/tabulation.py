@@ -154,14 +154,12 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _planned(name: Name, plans: Sequence[Power]) -> Iterator[str]:
-    """A sentence on the number of sentences that an assumed difference needs, if that is known for some correlation."""
-    found = sorted(power.needed for power in plans if math.isfinite(power.needed))
-    if found:
-        size = cell_text(shown_values(name, plans[0].difference)[0], percent=True)
-        ends = [f"{float(f'{needed:.2g}'):,.0f}" for needed in (found[0], found[-1])]
-        number = f"about {' to '.join(dict.fromkeys(ends))}" if len(found) == len(plans) else f"at least {ends[0]}"
-        takes = f"takes {number} sentences, depending on how alike the parsers are"
-        yield f"To show a difference of {size} {rate_heading(name, [name])} with 80% power {takes}."
+    """A sentence on the number of sentences that an assumed difference needs, if that is known for all correlations."""
+    needed = sorted(power.needed for power in plans)
+    if needed and math.isfinite(needed[-1]):
+        size = f"{cell_text(shown_values(name, plans[0].difference)[0], percent=True)} {rate_heading(name, [name])}"
+        ends = " to ".join(dict.fromkeys(f"{float(f'{n:.2g}'):,.0f}" for n in (needed[0], needed[-1])))
+        yield f"To show a difference of {size} with 80% power takes about {ends} sentences, depending on how alike the parsers are."
 
 
 def _further(found: Difference) -> Iterator[str]:
