@@ -32,7 +32,7 @@ def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[R
     a tree that cannot be read, as ``--on-error`` of every command: ``stop`` raises an error (the default), ``parse-fails`` makes it
     a sentence without a parse, ``repair`` mends it where possible: code fences, numbering, prose, square brackets, and closing
     brackets that are missing or too many. A broken tree ends where the next one begins, or a comment of its treebank.
-    ``problems()`` of the treebank lists the broken trees, with their text if they were not repaired.
+    ``problems()`` of the treebank lists the broken trees, with the text that was left out.
     """
     options = _with(options, reading)
     bank = read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)

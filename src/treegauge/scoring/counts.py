@@ -156,7 +156,8 @@ class SystemCounts:
         chosen = np.flatnonzero((n_test < n_gold) & (n_test + n_nodes < 2 * n_gold)).tolist()
         if not chosen:
             return test
-        unread = {i: problem.text.decode("utf-8", "replace") for i, problem in test.problems().items() if b"(" in problem.text}
+        problems = {i: problem.text for i, problem in test.problems().items() if not problem.repairs and b"(" in problem.text}
+        unread = {i: text.decode("utf-8", "replace") for i, text in problems.items()}
         bare = replace(treebank_of_texts([unread.get(i) or str(test[i]) for i in chosen], "", reading), origins=())
         words, ours = self._words[self.preset.equal_words], without_traces(gold.take(chosen), self.preset)
         fits = align_pairs(ours, bare, np.arange(len(chosen)), self.preset, words).fit <= Fit.CHARACTERS
