@@ -383,7 +383,8 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
         for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, n_test)):
             if not n_trees and (trees.paths or side == "gold"):
                 where = f"in the {side} file" if trees.paths else f"in {side}"
-                raise InputError(f"no trees {where}", path=trees.name, advice="Nothing was scored.")
+                advice = f"Nothing was scored{'; leave this file out to score others' if side == 'test' else ''}."
+                raise InputError(f"no trees {where}", path=trees.name, advice=advice)
         if len(test.paths) > max(len(gold.paths), 1) and counts.n_test > counts.n_gold:
             found = f"{counts.n_test:,} parses in {len(test.paths)} files for {number_of(counts.n_gold, 'gold sentence')}"
             raise MismatchError(f"{found}; nothing was scored\n{_RUNS}")
