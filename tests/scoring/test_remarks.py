@@ -135,10 +135,11 @@ def test_good_parses_are_no_reason_to_warn(gold: Trees, parses: Trees, folder: P
 
 
 def test_files_without_labels_under_an_unlabelled_metric_are_no_reason_to_warn(tmp_path: Path) -> None:
-    bare = "((the cat) (sat (on (the mat))))\n"
-    for name, text in (("gold.mrg", "(S (NP the cat) (VP sat (PP on (NP the mat))))\n"), ("a.txt", bare), ("b.txt", bare)):
+    bare = "(((the cat) sat) .)\n"
+    for name, text in (("gold.mrg", "(S (X (NP the cat) (VP sat)) .)\n"), ("a.txt", bare), ("b.txt", bare)):
         (tmp_path / name).write_text(text, "utf-8")
     gold, runs = tmp_path / "gold.mrg", [tmp_path / "a.txt", tmp_path / "b.txt"]
+    assert treegauge.io.formats.lacks_labels(bare.encode())
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         treegauge.score(gold, {"a": runs}, "induction")
