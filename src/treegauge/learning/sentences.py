@@ -28,7 +28,7 @@ from treegauge.trees.treebank import Int32, Int64, Treebank
 StartEnd = tuple[int, int]
 Terminals = Literal["tags", "words"]
 TERMINALS: tuple[Terminals, ...] = ("tags", "words")
-_BARE = "Brackets without labels, a sentence per line, are read by treegauge.learning.read_brackets (--input brackets)."
+_BARE = 'Brackets without labels are read by treegauge.learning.read_brackets (in the command: input="brackets").'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,7 +213,7 @@ def text_of_files(path: str | os.PathLike[str], options: ReadOptions = ReadOptio
         try:
             parts.append(b"".join(chunk for chunk, _ in Text(source, options).chunks()).decode())
         except UnicodeDecodeError as error:
-            raise EncodingError(f"this is not UTF-8: {error}", path=source.name, advice="Name another --encoding.") from None
+            raise EncodingError(f"this is not UTF-8: {error}", path=source.name, advice="Name another encoding=...") from None
     return "\n".join(parts)
 
 
