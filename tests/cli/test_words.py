@@ -87,6 +87,12 @@ OPTIONS = {
     "score gold.mrg A.mrg --min-f1 0.8": "unknown option --min-f1: write --fail-under f1=0.8",
     "score -V": "unknown option -V: write treegauge --version",
     "score --gold gold.mrg A.mrg": "unknown option --gold: write the file without an option",
+    "validate llm.jsonl --gold gold.mrg": "unknown option --gold: write treegauge score GOLD TEST, which compares sentences",
+    "compare gold.mrg A.mrg B.mrg --document x": "unknown option --document: write --clusters",
+    "score gold.mrg A.mrg --fail f1=.5": "unknown option --fail: write --fail-under",
+    "posteriors --min .5": "unknown option --min: write --least",
+    "mix a.model b.model --held-out x.mrg": "unknown option --held-out: write --tune",
+    "train x.mrg --held-out 0.1": "unknown option --held-out: write --hold-out",
 }
 METRICS = {
     **dict.fromkeys(
@@ -94,10 +100,10 @@ METRICS = {
             "score GOLD GOLD -q -m f1",
             "score GOLD GOLD -q -m F1",
             "compare GOLD x=GOLD y=GOLD -m f-score",
-            "cite recall",
         ],
-        "it is a rate of the metric 'parseval', which is the default: treegauge explain parseval",
+        "it is a rate of the metric 'parseval', which is the default: write --rates f1 (treegauge explain parseval)",
     ),
+    "cite recall": "which is the default: write --rates recall of score and compare (treegauge explain parseval)",
     **dict.fromkeys(["score GOLD GOLD -q -m kim", "explain kim"], "the metric 'induction': write induction:kim"),
     **dict.fromkeys(["score GOLD GOLD -q -m evalb", "explain EVALB"], "treegauge evalb GOLD TEST"),
     "score GOLD GOLD -q -p evalb": "EVALB's own are collins, new and nk",

@@ -270,6 +270,9 @@ def test_json_lines_without_the_field_are_one_error(on_error: str) -> None:
     batch = json.dumps({"response": {"body": {"choices": [{"message": {"content": "(S (N a))"}}]}}})
     with pytest.raises(FormatError, match=r'Give field="response\.body\.choices\.0\.message\.content"'):
         read(batch, "stop", name="x.jsonl")
+    fenced = '{"answer": "Here:\\n(S (N a))"}\n{"answer": "(S (N a))"}'  # the second record has the text that looks like a tree
+    with pytest.raises(FormatError, match=r'^x\.jsonl:1: no field .tree.; there are: answer\n  Give field="answer"'):
+        read(fenced, on_error, name="x.jsonl", field="tree")
     assert shown(read("\n(S (N a))\n", on_error, field="answer.text")) == ["(S (N a))"]  # brackets have no fields
     for field in ("answer", "answer.choices.1.text", "answer.choices.x", "answer.choices.0.text.x", "id.0", "a..b", "."):
         with pytest.raises(FormatError, match=r"no field|is not text"):

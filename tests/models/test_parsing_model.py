@@ -100,6 +100,7 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda model: model.parse(words=["the", ""]), "a list of tokens"),
     (lambda model: model.posteriors("a", least="0.1"), "least must be a number"),  # type: ignore[arg-type]
     (lambda model: model.decoding("labelled-precision-recall", lam="0.4"), "lam must be a finite number, not '0.4'"),
+    (lambda model: model.decoding("f1", lam=3), "lam is a posterior, a number from 0 to 1, not 3"),
     (lambda model: treegauge.mix([model, model], shares=["1", "2"]), "2 models need 2 shares, .*, such as 2,1; you gave '1', '2'"),
     (lambda model: treegauge.mix([model, model], lam=float("nan")), "lam must be a finite number, not nan"),
     (lambda model: treegauge.mix([model, model], lam=-1e308), r"lam must be a finite number, not -1e\+308"),
@@ -113,6 +114,8 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda _: treegauge.train(TREES, "a.model"), r"train takes one treebank, and train\(trees\).save\('parser.model'\)"),  # type: ignore[misc]
     (lambda _: treegauge.train(TREES, seed="x"), "seed must be a whole number, not 'x'"),  # type: ignore[arg-type]
     (lambda model: treegauge.mix([model, model], tune=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
+    (lambda model: treegauge.mix([model, model], held_out=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
+    (lambda model: model.posteriors("a", threshold=0.5), "'threshold'; least=0.5 leaves out smaller posteriors"),  # type: ignore[call-arg]
     (lambda model: model.kbest("a", 0), "at least 1"),
     (lambda model: model.kbest("a", n=2), r"argument of kbest 'n'; model.kbest\(text, k=3\)"),  # type: ignore[call-arg]
     (lambda model: model.parse("a", kbest=2), r"argument of parse 'kbest'; model.kbest\(text, k=3\)"),  # type: ignore[call-overload]

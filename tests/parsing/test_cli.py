@@ -239,6 +239,11 @@ def test_posteriors_of_the_first_of_several_sentences_say_so(tmp_path: Path, cat
     [
         (("parse", "own", "-", "--objective", "viterby"), 2, "did you mean 'viterbi'"),
         (("parse", "own", "-", "--lam", "1"), 2, "takes no option 'lam'"),
+        (("parse", "own", "-", "--lam", "2"), 2, "2.0 is not in the range 0<=x<=1"),
+        (("decode", "charts.npz", "--lam", "-0.1"), 2, "-0.1 is not in the range 0<=x<=1"),
+        (("posteriors", "--samples", "200"), 2, "--samples belongs to --tree: add it"),
+        (("posteriors", "--calibration", "dev.mrg", "-m", "freval"), 2, "--metric belongs to --tree: add it"),
+        (("posteriors", "--tree", "trees.mrg", "--bins"), 2, "--bins belongs to --calibration: add it"),
         (("parse", "no-such-grammar"), 3, "no such file"),
         (("parse", "own", "-", "--resume"), 2, "--resume needs"),
         (("parse", "own", "-", "--input", "tagged"), 3, "expected word/TAG"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -250,6 +251,30 @@ def test_wrong_requests_are_refused() -> None:
     empty = Treebank.from_trees([])
     with pytest.raises(InputError, match="no trees in gold"):
         compare(empty, {"one": empty, "two": empty})
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"level": 95}, "a confidence level is between 0 and 1, not 95"), ({"level": 1}, "between 0 and 1"),
+        ({"level": 0}, "between 0 and 1"), ({"level": -1}, "between 0 and 1"), ({"rounds": 0}, "rounds must be positive, not 0"),
+        ({"seed": -1}, "a seed is 0 or a positive integer"), ({"interval": "bcaa"}, "did you mean 'bca'"),
+        ({"documents": "by-file"}, 'clusters="by-file" makes each file'), ({"metric": "f1"}, 'write rates="f1"'),
+        ({"cutoff": -3}, "cutoff is a number of words, 0 or more, not -3"),
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_be_are_refused_for_files_and_runs_alike(runs: int, setting: dict[str, Any], message: str) -> None:
+    systems = {"one": [GOOD, FAIR][:runs], "two": [POOR, GOOD][:runs]}
+    with pytest.raises(UsageError, match=message):
+        treegauge.compare(BANK, systems, **setting)
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_gold_trees_that_can_be_read_once_serve_all_systems_and_runs(runs: int) -> None:
+    systems = {"one": [GOOD, FAIR][:runs], "two": [POOR, GOOD][:runs]}
+    found = treegauge.compare((str(tree) for tree in GOLD), systems, rounds=20)
+    assert found.to_dict() == treegauge.compare([str(tree) for tree in GOLD], systems, rounds=20).to_dict()
 
 
 def test_the_lower_rate_wins_where_lower_is_better() -> None:

@@ -203,6 +203,11 @@ def test_in_python() -> None:
     one = compare(GOLD, {"A": A}, metric="parseval", rounds=200, power=True, assume=2)
     assert [*one.overall.plans["parseval", "f1"]] == [0.5, 0.7, 0.9]
     assert "0.70  parseval  f1" in str(one)
+    needed = sorted(float(f"{plan.needed:.2g}") for plan in one.overall.plans["parseval", "f1"].values())
+    takes = f"takes about {needed[0]:,.0f} to {needed[2]:,.0f} sentences, depending on how alike the parsers are."
+    assert one.answer == (f"To show a difference of 2.00 F1 with 80% power {takes}",)
+    same = compare(GOLD, {"A": GOLD}, metric="parseval", rounds=20, power=True, assume=2)
+    assert same.answer == ()  # nothing varies, so that nothing can be planned
     for wrong, options in {"assume=0.5, and only one run": {"power": True}, "positive difference": {"equivalence": -1.0}}.items():
         with pytest.raises(UsageError, match=wrong):
             compare(GOLD, {"A": A}, metric="parseval", **options)
@@ -248,6 +253,8 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (tmp_path / "docs").write_text("".join(f"d{i} {15 * i + 1} {15 * i + 15}\n" for i in range(4)), "utf-8")
     assert run(few) == 0  # four documents can never have a p of .05
     assert "Such a test set cannot show any difference with 80% power." in capsys.readouterr().out
+    assert run(["compare", gold, a, "--power", "--assume", "1", "--rounds", "20"]) == 0
+    assert capsys.readouterr().out.startswith("To show a difference of 1.00 F1 with 80% power takes ")
     assert run(["compare", gold, a, "--power"]) == 2
     assert "--assume 0.5" in capsys.readouterr().err
     assert run(["compare", gold, a, b, "--equivalence", "-1"]) == 2

@@ -54,6 +54,7 @@ def test_mean_and_standard_deviation_are_those_of_the_runs() -> None:
     difference = found.pair("A", "B").of(F1)
     assert difference.value == pytest.approx(statistics.mean(score(GOLD, run).f1 for run in B) - statistics.mean(values))
     assert difference.interval.low < difference.value < difference.interval.high
+    assert compare(GOLD, {"A": A, "B": B[0]}, HOW)["f1"].deviations == {"A": found.rates["A"][F1].sd, "B": None}
     assert difference.runs is not None
     assert difference.runs.permutation == (0.1, 0.1)
 

@@ -154,7 +154,7 @@ def _listed(given: str) -> list[str]:
 _ARGUMENT = re.compile(r'\b([a-z][a-z_]*)=(?:"([^"\n]*)"|(True|False|\.\.\.|-?\d[\d.]*\b))')
 _FLAGS = {"format": "--format-in"}
 """Flags of arguments that another flag has the name of."""
-_OF_OTHERS = {"on_error": "of score and convert", "on_mismatch": "(in score)"}
+_OF_OTHERS = {"on_error": "of score and convert", "on_mismatch": "(in score)", "rates": "of score and compare"}
 """Arguments whose flags messages name in commands, too, that do not have them."""
 
 

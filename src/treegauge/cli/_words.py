@@ -61,6 +61,8 @@ def option_meant(flag: str, known: Collection[str], formats: Collection[str]) ->
     name = next(iter(_meant("formats", word := flag.lstrip("-").lower())), word)
     if name in formats:
         return f"-o FILE.{name}" if name in _PICTURES else f"--format {name}"
+    if flag == "--gold" and "--statistics" in known:
+        return "treegauge score GOLD TEST, which compares sentences"
     if flag in _FILES:
         return "--tune" if flag == "--trees" and {"--tune", "--shares"} <= set(known) else "the file without an option"
     if name in _IN_PYTHON and "--renormalise" in known:

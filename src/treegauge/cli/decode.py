@@ -33,7 +33,7 @@ SPAN_OBJECTIVES = [name for name, each in OBJECTIVES.items() if each.needs in ("
 @click.option("--objective", metavar="NAME",
               help=f"Decoding objective: {', '.join(SPAN_OBJECTIVES)}; mbr:METRIC takes any metric.  "
                    "[default: labelled-precision-recall with null labels, else labelled-recall]")  # fmt: skip
-@click.option("--lam", type=float, metavar="NUMBER",
+@click.option("--lam", type=click.FloatRange(0, 1), metavar="NUMBER",
               help="labelled-precision-recall: minimum posterior for keeping a node.  [default: best expected F1]")  # fmt: skip
 @click.option("--weights", type=INPUT, metavar="FILE",
               help="general: file of span weights, by label or by span.")  # fmt: skip

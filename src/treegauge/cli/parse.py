@@ -71,7 +71,8 @@ Examples:
 @click.option("--objective", metavar="NAME",
               help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule only with models of treegauge train; mbr:METRIC "
               "takes any metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
-@click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
+@click.option("--lam", type=click.FloatRange(0, 1), metavar="NUMBER",
+              help="labelled-precision-recall: minimum posterior for keeping a node.")  # fmt: skip
 @click.option("--weights", type=INPUT, metavar="FILE",
               help="general: file of span weights, by label or by span.")  # fmt: skip
 @click.option("--preset", type=INPUT, metavar="NAME",

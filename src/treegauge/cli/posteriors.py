@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from treegauge.cli._grammars import input_kind, input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, Command, SvgFile
@@ -88,6 +89,12 @@ def command(
       treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
       treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg
     """
+    context = click.get_current_context()
+    for option in context.command.params:
+        owner = str(getattr(option, "help", "")).partition(": ")[0]
+        is_idle = {"--tree": trees, "--calibration": calibration}.get(owner, "") is None
+        if is_idle and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
+            raise UsageError(f"{option.opts[-1]} belongs to {owner}: add it")
     names, file = models_and_text(files)
     parser = load_models(names, shares, start=start, renormalise=renormalise, device=device).for_f1
     options = ReadOptions(encoding=encoding, treebank=style)

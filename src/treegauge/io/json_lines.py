@@ -63,7 +63,8 @@ def _read_lines(text: Text, options: ReadOptions, text_of: Callable[[bytes, int]
             has_field = has_field or bool(line.strip())
         except FormatError as error:
             if without is None or (error.advice and not without.advice):  # advice: there are other fields
-                without = error
+                of_first = without if without is not None and without.problem.startswith("no field") else error
+                without = FormatError(of_first.problem, path=text.name, line=of_first.line, advice=error.advice)
             if options.on_error == "stop":
                 errors[len(texts)] = error
             else:

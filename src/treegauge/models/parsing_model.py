@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, cast, overload
 
 from treegauge.errors import TreegaugeWarning, UnknownName, UsageError, checked, warn
@@ -51,6 +52,8 @@ class ParsingModel:
     def decoding(self, objective: str, **options: Any) -> ParsingModel:
         """The same model with another decoding objective and its options, such as ``"labelled-precision-recall", lam=0.3``; or
         with its setting for ``"recall"``, ``"precision"``, ``"f1"`` or ``"exact"``, as ``parse --for`` has it."""
+        if isinstance(lam := options.get("lam"), Real) and not 0 <= float(lam) <= 1:
+            raise UsageError(f"lam is a posterior, a number from 0 to 1, not {lam!r}")
         if objective in CRITERIA:
             setting = LoadedModel(self.name, self.parser, self.notes).setting(objective)
             objective, options = setting.objective, {**setting.options, **options}

@@ -384,7 +384,7 @@ def _count_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request) ->
 def _paired_trees(gold: TreebankLike, test: TreebankLike, request: Request, kept: dict[str, Trees]) -> list[tuple[Trees, Trees]]:
     """Gold and test trees, pair by pair of files that belong together.
 
-    ``kept`` holds the gold trees by path, so that gold files are read once for all systems.
+    ``kept`` holds the gold trees by path (empty for trees in memory), so that they are read once for all systems.
     """
     reading = request.test_reading
     gold_path, test_path = path_of(gold), path_of(test)
@@ -402,15 +402,16 @@ def _must_keep(request: Request, path: str | None) -> bool:
 
 
 def _gold_trees(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
-    if path is None:
+    if (name := path or "") not in kept:
         try:
-            return trees_of(gold, reading.of_gold, keep=_must_keep(request, path))
+            kept[name] = trees_of(path or gold, reading.of_gold, keep=_must_keep(request, path))
         except (InputError, UsageError) as error:
-            error.args = (f"{error}\n  This is in the gold trees, which must all be readable: gold comes first, then the parses.",)
+            if path is None:
+                error.args = (
+                    f"{error}\n  This is in the gold trees, which must all be readable: gold comes first, then the parses.",
+                )
             raise
-    if path not in kept:
-        kept[path] = trees_of(path, reading.of_gold, keep=_must_keep(request, path))
-    return kept[path]
+    return kept[name]
 
 
 def _inputs_of(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Inputs | None:

@@ -224,6 +224,12 @@ def no_progress(done: int) -> None:
     """Ignore progress."""
 
 
+def check_cutoff(cutoff: int | None) -> None:
+    """Refuse a length that is negative."""
+    if cutoff is not None and cutoff < 0:
+        raise UsageError(f"cutoff is a number of words, 0 or more, not {cutoff}")
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
     """Everything that decides what is counted, and how; most of it is explained in :func:`treegauge.score`.
@@ -300,6 +306,7 @@ class Request:
         check_name("value of on_error", self.on_error, ON_ERROR[:3])
         check_name("value of on_mismatch", self.on_mismatch, ON_MISMATCH)
         check_name("value of match_words", self.match_words, MATCH_WORDS)
+        check_cutoff(self.cutoff)
         if self.on_mismatch == "edit":
             self._check_edit()
         if self.on_mismatch == "evalb":

@@ -165,11 +165,16 @@ def _distinct_columns(paired: PairedColumns) -> tuple[Floats, list[list[int]]]:
     return np.stack(distinct, axis=1) if distinct else np.zeros((len(paired), 0)), places
 
 
-def interval(observed: float, samples: Floats, without_one: Floats, *, level: float, method: str) -> Interval:
-    """The confidence interval of a statistic from its value, its bootstrap samples and its leave-one-out values."""
+def check_interval(level: float, method: str) -> None:
+    """Refuse a level or a kind of confidence interval that cannot be."""
     check_name("kind of interval", method, METHODS)
     if not 0 < level < 1:
         raise UsageError(f"a confidence level is between 0 and 1, not {level}")
+
+
+def interval(observed: float, samples: Floats, without_one: Floats, *, level: float, method: str) -> Interval:
+    """The confidence interval of a statistic from its value, its bootstrap samples and its leave-one-out values."""
+    check_interval(level, method)
     if len(without_one) < 2 or np.isnan(observed):
         reason = "fewer than two sentences" if len(without_one) < 2 else "the value is undefined"
         return Interval(float("nan"), float("nan"), method, f"no interval: {reason}")

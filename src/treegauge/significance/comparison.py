@@ -102,7 +102,8 @@ class Difference:
 class RateOutcome(NamedTuple):
     """The difference of a rate between two systems: second minus first, its interval and p, and the better system's name.
 
-    ``rates`` has each system's rate, of several runs the mean. ``winner`` is None if no difference is shown at the level .05.
+    ``rates`` has each system's rate, of several runs the mean, and ``deviations`` the standard deviation over runs (None for one
+    run). ``winner`` is None if no difference is shown at the level .05.
     ``power`` and ``equivalence`` are there if they are asked for.
     """
 
@@ -113,6 +114,7 @@ class RateOutcome(NamedTuple):
     power: Power | None = None
     equivalence: Equivalence | None = None
     rates: Mapping[str, float] = MappingProxyType({})
+    deviations: Mapping[str, float | None] = MappingProxyType({})
 
     @property
     def low(self) -> float:
@@ -245,7 +247,7 @@ class Comparison:
 
     @property
     def answer(self) -> tuple[str, ...]:
-        """A sentence on whether the best system is better than each other one."""
+        """A sentence on whether the best system is better than each other one; of one system, on what its plan needs."""
         from treegauge.significance.tabulation import answer
 
         return answer(self)
@@ -260,7 +262,8 @@ class Comparison:
         found = pair.of(rate)
         winner = (None, pair.b, pair.a)[found.winner]
         rates = {pair.a: found.a, pair.b: found.b}
-        return RateOutcome(found.value, found.interval, found.p, winner, found.power, found.equivalence, rates)
+        deviations = {system: self.overall.rates[system][found.name].sd for system in rates}
+        return RateOutcome(found.value, found.interval, found.p, winner, found.power, found.equivalence, rates, deviations)
 
     def to_frame(self) -> Any:
         """All differences as a pandas data frame, a row for each group, pair and rate."""

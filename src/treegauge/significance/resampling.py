@@ -50,22 +50,28 @@ _SENTENCES = 1 << 14
 """The number of sentences whose running sums are in memory at once."""
 
 
+def check_draw(rounds: int, seed: int = 0) -> None:
+    """Refuse a number of rounds or a seed that cannot be."""
+    if rounds < 1:
+        raise UsageError(f"the number of rounds must be positive, not {rounds}")
+    if seed < 0:
+        raise UsageError(f"a seed is 0 or a positive integer, not {seed}")
+
+
 def groups_of_blocks(rounds: int) -> list[range]:
     """The numbers of the blocks for these rounds, in groups: a worker does one group at a time.
 
     >>> groups_of_blocks(5000)
     [range(0, 4), range(4, 8), range(8, 10)]
     """
-    if rounds < 1:
-        raise UsageError(f"the number of rounds must be positive, not {rounds}")
+    check_draw(rounds)
     blocks = -(-rounds // _BLOCK)
     return [range(first, min(first + _GROUP, blocks)) for first in range(0, blocks, _GROUP)]
 
 
 def _blocks(rounds: int, seed: int, purpose: int, only: range | None) -> Iterator[tuple[int, np.random.Generator]]:
     """The number of rounds and the generator of each block, or of the blocks in ``only``."""
-    if seed < 0:
-        raise UsageError(f"a seed is 0 or a positive integer, not {seed}")
+    check_draw(rounds, seed)
     for block in only or range(-(-rounds // _BLOCK)):
         yield min(_BLOCK, rounds - block * _BLOCK), np.random.default_rng([seed, purpose, block])
 

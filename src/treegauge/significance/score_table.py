@@ -18,14 +18,15 @@ from treegauge.metrics.hogenhout import crossing_histogram, rows_of_bits
 from treegauge.metrics.metric import Floats, Metric, Rates, Rows, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset
+from treegauge.scoring.inputs import check_cutoff
 from treegauge.scoring.paper_table import in_units
 from treegauge.scoring.result import Result
 from treegauge.significance import classical
-from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
+from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap, check_interval
 from treegauge.significance.comparison import BracketTests, Difference, Documents, Equivalence, Group, PairOfSystems, Rate
 from treegauge.significance.documents import Clusters, documents_of
 from treegauge.significance.power import CORRELATIONS, Power, equivalence, power_of, power_of_runs
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress, randomisation
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress, check_draw, randomisation
 from treegauge.significance.runs import RunsTest, RunTests
 from treegauge.tables import comma_separated, concise, number_of, whole_number
 from treegauge.trees.treebank import Int64
@@ -74,6 +75,9 @@ class CompareOptions:
     equivalence: float | None = None
 
     def __post_init__(self) -> None:
+        check_draw(self.rounds, self.seed)
+        check_interval(self.level, self.interval)
+        check_cutoff(self.cutoff)
         # One text may name several rates, labels or lengths, with commas between, as on the command line.
         for name in ("rates", "structure", "lengths"):
             given = getattr(self, name)

@@ -128,7 +128,7 @@ def better_last(group: Group) -> list[PairOfSystems]:
 
 
 def answer(comparison: Comparison) -> tuple[str, ...]:
-    """A sentence on whether the best system is better than each other one, by the headline rate."""
+    """A sentence on whether the best system is better than each other one, by the headline rate; of one system, on its plans."""
     group, level = comparison.overall, f"{100 * comparison.level:g}%"
     pairs, name = better_last(group), headline(comparison.overall)
     corrected = f" after Holm's correction for {number_of(len(group.pairs), 'pair')}" if len(pairs) > 1 else ""
@@ -150,7 +150,18 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
         else:
             sentences.append(f"{pair.a} and {pair.b} have the same {rate_heading(name, [name])} {chance}.")
         sentences += _further(found)
-    return tuple(sentences)
+    return (*sentences, *_planned(name, list(group.plans.get(name, {}).values())))
+
+
+def _planned(name: Name, plans: Sequence[Power]) -> Iterator[str]:
+    """A sentence on the number of sentences that an assumed difference needs, if that is known for some correlation."""
+    found = sorted(power.needed for power in plans if math.isfinite(power.needed))
+    if found:
+        size = cell_text(shown_values(name, plans[0].difference)[0], percent=True)
+        ends = [f"{float(f'{needed:.2g}'):,.0f}" for needed in (found[0], found[-1])]
+        number = f"about {' to '.join(dict.fromkeys(ends))}" if len(found) == len(plans) else f"at least {ends[0]}"
+        takes = f"takes {number} sentences, depending on how alike the parsers are"
+        yield f"To show a difference of {size} {rate_heading(name, [name])} with 80% power {takes}."
 
 
 def _further(found: Difference) -> Iterator[str]:
