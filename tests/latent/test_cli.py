@@ -130,11 +130,11 @@ def test_refusals(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "advice"),
     [
-        ("words.txt -o x.model --grammar 1", "--grammar belongs to --show and --export, .*; for training write --grammars N"),
-        ("words.txt -o x.model --level 1", "--level belongs to --show and --export, .* --rounds N"),
-        ("words.txt -o x.model --neural --grammar 1", "--grammar belongs to --show"),
-        ("words.txt -o x.model --format nltk", "--format belongs to --show and --export"),
-        ("words.txt -o x.model --svg x.svg", "--svg belongs to --show: add --show"),
+        ("words.txt -o x.model --grammar 1", "--grammar is about a model: .*; for training write --grammars N"),
+        ("words.txt -o x.model --level 1", "--level is about a model: .* --rounds N"),
+        ("words.txt -o x.model --neural --grammar 1", "--grammar is about a model"),
+        ("words.txt -o x.model --format nltk", "--format is about a model"),
+        ("words.txt -o x.model --svg x.svg", "--svg is about a model: add --show"),
         ("words.txt -o x.model --gram 1", "unknown option --gram: write --grammars"),
         ("words.txt -o x.model --neural --rounds 1", "--rounds is for grammars"),
         ("words.txt -o x.model --epochs 1", "--epochs goes with --neural"),

@@ -13,7 +13,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from treegauge.cli._group import INPUT, Command, OutputFile, SvgFile
 from treegauge.cli._options import (
@@ -142,33 +141,29 @@ def command(
             list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
             on_iteration=_iteration_printer(show_line), on_try=on_try, save=lambda made: save_latent(made, output),
         )  # fmt: skip
-    size = _size(output)
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
-    click.echo(f"{made}, lam {model.settings.lam:g}, {size}, {_cost(began)}: {output}", err=True)
+    click.echo(f"{made}, lam {model.settings.lam:g}, {_size(output)}, {_cost(began)}: {output}", err=True)
 
 
-_A_MODEL = "with a model in place of TREEBANK"
 _IDLE = (
     ("show export", "neural quick grammars rounds epochs embeddings encoder seed hold_out no_tune jobs device checkpoint resume",
      "is for training, but --show and --export train nothing: --grammar N says which grammar, --level N after how many rounds"),
     ("show", "form", "belongs to --export, --show prints a table: leave out one of them"),
     ("export", "labels svg", "belongs to --show, which gives no grammar: leave out one of them"),
-    ("grammars network", "labels svg", f"belongs to --show: add --show, {_A_MODEL}"),
-    ("grammars network", "grammar level form",
-     f"belongs to --show and --export, {_A_MODEL}; for training write --grammars N and --rounds N"),
+    ("grammars network", "labels svg grammar level form", "is about a model: add --show or --export, with the model in place of "
+     "TREEBANK; for training write --grammars N and --rounds N"),
     ("network", "grammars rounds", "is for grammars, and this trains a network: leave it out"),
-    ("grammars", "epochs embeddings device",
-     "goes with --neural: grammars are trained in rounds, without vectors, and on the CPU"),
+    ("grammars", "epochs embeddings device", "goes with --neural: grammars need rounds, no vectors and no GPU"),
 )  # fmt: skip
 """Options that do nothing in some modes of the command: the modes, the names of the parameters, and what to do."""
 
 
 def _refuse_idle_options(mode: str) -> None:
     """Refuse options that are given, but do nothing in this mode."""
-    context = click.get_current_context()
+    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
     for modes, names, advice in _IDLE:
         for each in context.command.params if mode in modes.split() else ():
-            if each.name in names.split() and context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE:
+            if each.name in names.split() and context.get_parameter_source(each.name or "") is typed:
                 raise UsageError(f"{each.opts[0]} {advice}")
 
 
@@ -225,8 +220,7 @@ def _train_network(
             vectors=vectors, encoder=pretrained, resume=resume, on_report=report, save=lambda made: save_network(made, output),
         )  # fmt: skip
     f1 = f"held-out F1 {100 * model.notes['f1']:.2f}, " if model.notes["f1"] is not None else ""
-    size = _size(output)
-    click.echo(f"network: {f1}lam {model.lam:g}, {size}, on {device} {_cost(began, device)}: {output}", err=True)
+    click.echo(f"network: {f1}lam {model.lam:g}, {_size(output)}, on {device} {_cost(began, device)}: {output}", err=True)
 
 
 def _training_trees(treebank: str, options: ReadOptions, share: float, broken: BrokenTrees) -> Treebank:
