@@ -195,7 +195,7 @@ GRAMMAR = 'S -> NP VP [1]\nNP -> "I" [1]\nVP -> "saw" [1]'
         (lambda: Forest(PCFG.parse(GRAMMAR), ["I", "saw"]), "outside", "forest.constituents()"),
         (lambda: Forest(PCFG.parse(GRAMMAR), ["I", "saw"]).best(), "draw", "parse.tree.draw()"),
         (lambda: treegauge.load("own").parse("It rains."), "log_probability", "parse.sentence_log_probability (of the words)"),
-        (lambda: treegauge.grammar.train(TEXT), "parse", "treegauge.ParsingModel(treegauge.Parser(trained.grammar))"),
+        (lambda: treegauge.grammar.train(TEXT), "parse", "treegauge.grammar.save_model(trained, path), then treegauge.load(path)"),
         (lambda: treegauge.score(TEXT, {"a": TEXT, "b": TEXT}), "to_latex", "treegauge.compare(gold, systems).to_latex()"),
         (lambda: treegauge, "statistics", "treegauge.io.count_parts(trees)"),
     ],
@@ -242,7 +242,7 @@ def test_brackets_and_quotes_that_are_not_closed(rule: str, message: str) -> Non
 
 
 def test_brackets_to_learn_from_are_read_elsewhere() -> None:
-    with pytest.raises(treegauge.MismatchError, match=r"read by treegauge.learning.read_brackets \(--input brackets\)"):
+    with pytest.raises(treegauge.MismatchError, match=r"are read by treegauge.learning.read_brackets \("):
         treegauge.learn(["((DT NN) VBD)"], nonterminals=2, iterations=1)
 
 

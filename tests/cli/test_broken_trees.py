@@ -57,6 +57,17 @@ def test_what_is_written_and_left_out_adds_up(
     assert messages[-1] == f"treegauge: 3 of 6 trees are broken: {len(rejected)} {done}, {len(mended)} repaired"
 
 
+@pytest.mark.parametrize("lines", ["", " --lines"])
+def test_what_a_repair_leaves_out_is_kept(lines: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = "(S (NP (DT a) (NN b))) (VP (VBD sat)))"
+    (folder / "x.ptb").write_text(f"{GOOD[0]}\n{broken}\n1. {UNCLOSED}\n", "utf-8")
+    code, messages = run(f"convert x.ptb{lines} -o out.mrg --on-error repair --rejects r.txt", capsys)
+    assert code == 4
+    assert messages[-1] == "treegauge: 2 of 3 trees are broken: 0 written as (), 2 repaired"
+    assert (folder / "out.mrg").read_text("utf-8").splitlines() == [GOOD[0], "(S (NP (DT a) (NN b)))", UNCLOSED + ")"]
+    assert (folder / "r.txt").read_text("utf-8") == "(VP (VBD sat)))\n", "a number before a tree is no text left out"
+
+
 @pytest.mark.parametrize(("how", "counted"), [("skip", 3), ("repair", 5)])
 @pytest.mark.parametrize("command", ["induce x.ptb -o - --format text", "train x.ptb -o x.model --grammars 1 --rounds 0 --no-tune"])
 def test_grammars_are_of_the_trees_that_could_be_read(

@@ -449,8 +449,9 @@ def test_a_list_of_something_else_is_refused(on_error: str) -> None:
 
 def test_a_list_of_file_names_is_not_a_list_of_parses(tmp_path: Path) -> None:
     (tmp_path / "a.mrg").write_text("(A a)")
+    assert shown(io.as_treebank([str(tmp_path / "a.mrg")], ReadOptions(on_error="parse-fails"))) == ["(A a)"]
     with pytest.raises(UsageError, match="is not bracketed text"):
-        io.as_treebank([str(tmp_path / "a.mrg")], ReadOptions(on_error="parse-fails"))
+        io.as_treebank([str(tmp_path / "a.mrg"), str(tmp_path / "b.mrg")])
 
 
 @given(st.lists(trees(), min_size=1, max_size=6), st.data())

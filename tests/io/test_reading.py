@@ -39,7 +39,10 @@ def test_whatever_holds_trees_is_a_treebank(tmp_path: Path) -> None:
     ):
         assert as_treebank(value) == BANK
     assert as_treebank(BANK[0]) == as_treebank(nltk.Tree.fromstring(str(BANK[0]))) == BANK[:1]
-    assert len(as_treebank([path, path])) == 4
+    for files in ([path, path], [str(path), str(path)], [str(path), path]):
+        assert as_treebank(files) == Treebank.concatenate([BANK, BANK])
+    with pytest.raises(UsageError, match=r"string 1 is not bracketed text: .*\n  If this is a list of files, not all are there"):
+        as_treebank([str(path), str(tmp_path / "y.mrg")])
     assert len(as_treebank([])) == len(as_treebank("()")) - 1 == 0
 
 

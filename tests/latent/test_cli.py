@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,28 @@ def test_refusals(folder: Path) -> None:
     assert "NP" in run(folder, "train", "--show", "m.model", "--label", "NPP", code=2)[1]
     assert "one of them" in run(folder, "train", "--show", "--export", "m.model", code=2)[1]
     assert "add --show" in run(folder, "train", "m.model", "--label", "NP", code=2)[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("words.txt -o x.model --grammar 1", "--grammar is about a model: .*; for training write --grammars N"),
+        ("words.txt -o x.model --level 1", "--level is about a model: .* --rounds N"),
+        ("words.txt -o x.model --neural --grammar 1", "--grammar is about a model"),
+        ("words.txt -o x.model --format nltk", "--format is about a model"),
+        ("words.txt -o x.model --svg x.svg", "--svg is about a model: add --show"),
+        ("words.txt -o x.model --gram 1", "unknown option --gram: write --grammars"),
+        ("words.txt -o x.model --neural --rounds 1", "--rounds is for grammars"),
+        ("words.txt -o x.model --epochs 1", "--epochs goes with --neural"),
+        ("words.txt -o x.model --device cuda", "--device goes with --neural"),
+        ("--show m.model --grammars 1", "--grammars is for training, .*: --grammar N says which grammar"),
+        ("--export m.model --rounds 1", "--rounds is for training, .* --level N"),
+        ("--show m.model --format nltk", "--format belongs to --export"),
+        ("--export m.model --label NP", "--label belongs to --show"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(folder: Path, line: str, advice: str) -> None:
+    assert re.search(advice, run(folder, "train", *line.split(), code=2)[1])
 
 
 @pytest.mark.parametrize(("seconds", "most"), [(0.0, 1000), (1e9, 1)])

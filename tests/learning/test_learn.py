@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -139,6 +140,22 @@ def test_unbalanced_brackets_are_shown(text: str, place: str) -> None:
         read_brackets(text, path="x")
 
 
+def test_brackets_are_read_from_files_and_lists_of_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("np.txt").write_text("((a b) c)\n\nd e\n", "utf-8")
+    expected = [(["a", "b", "c"], [(0, 2), (0, 3)]), (["d", "e"], [])]
+    for given in ("np.txt", Path("np.txt"), ["((a b) c)", "d e"], ["((a b) c)\n", "\n", "d e\n"], "((a b) c)\nd e"):
+        found = read_brackets(given)
+        assert [(found.words(i), found.brackets(i)) for i in range(len(found))] == expected, given
+    assert read_brackets("np.txt", path="x").words(0) == ["np.txt"], "with a path for messages a string is always text"
+    Path("np.txt").write_text("a\n(b", "utf-8")
+    with pytest.raises(BracketError, match=r"np\.txt:2:1"):
+        read_brackets("np.txt")
+    for other in (3, [3], Treebank.parse("(S (A a))")):
+        with pytest.raises(UsageError, match="as text, as a file or as a list of lines, not"):
+            read_brackets(cast("str", other))
+
+
 def learn_command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "treegauge", "learn", *arguments]
 
@@ -166,6 +183,16 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert read_text(done.stdout) == read_text(other.read_text("utf-8"))
     assert "no sentence has a parse that fits its brackets: the grammar stays as it was" in done.stderr
+
+
+def test_sentences_taken_for_trees_lead_to_input_brackets() -> None:
+    done = run("-", text="((a b) c)\nd e\n")
+    assert done.returncode == 3
+    assert "read by treegauge.learning.read_brackets (in the command: --input brackets)" in done.stderr
+    with pytest.raises(BracketError, match=r"Brackets without labels are read by treegauge.learning.read_brackets"):
+        treegauge.learn(["((a b) c)", "(d e))"])
+    parse = [sys.executable, "-m", "treegauge", "parse", "--input", "brackets", "-"]
+    assert "Did you mean 'trees'?" in subprocess.run(parse, capture_output=True, text=True, input="", check=False).stderr
 
 
 @pytest.mark.slow

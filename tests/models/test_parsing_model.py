@@ -15,7 +15,7 @@ import treegauge
 from treegauge import PCFG, ParsingModel, Tree, TreegaugeWarning, UsageError
 from treegauge.cli import main
 from treegauge.data import own_treebank
-from treegauge.grammar import save_model
+from treegauge.grammar import load_model, save_model
 from treegauge.grammar.grammar_text import write_text
 from treegauge.parsing import Sentence, split_sentences
 from treegauge.parsing.output import with_posteriors
@@ -114,8 +114,20 @@ WRONG: list[tuple[Callable[[ParsingModel], Any], str]] = [
     (lambda _: treegauge.train(TREES, "a.model"), r"train takes one treebank, and train\(trees\).save\('parser.model'\)"),  # type: ignore[misc]
     (lambda _: treegauge.train(TREES, seed="x"), "seed must be a whole number, not 'x'"),  # type: ignore[arg-type]
     (lambda model: treegauge.mix([model, model], tune=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
-    (lambda model: treegauge.mix([model, model], held_out=TREES), r"the command treegauge mix .* load\('mix.model'\)"),
     (lambda model: model.posteriors("a", threshold=0.5), "'threshold'; least=0.5 leaves out smaller posteriors"),  # type: ignore[call-arg]
+    (lambda model: treegauge.mix([model, model], held_out=TREES), r"'held_out'; the command treegauge mix --tune TREES"),  # type: ignore[call-arg]
+    (lambda model: model.parse(Path("text.txt")), r"not a file; its text is pathlib.Path\('text.txt'\).read_text"),  # type: ignore[call-overload]
+    (
+        lambda _: treegauge.load(treegauge.grammar.train(TREES)),
+        r"not TrainedGrammar; treegauge.grammar.save_model\(grammar, path\)",
+    ),  # type: ignore[arg-type]
+    (lambda _: treegauge.mix([treegauge.grammar.train(TREES)]), r"not TrainedGrammar; treegauge.grammar.save_model"),  # type: ignore[list-item]
+    (lambda _: treegauge.Parser(treegauge.grammar.train(TREES)), "not TrainedGrammar: .* or trained.grammar"),  # type: ignore[arg-type]
+    (
+        lambda _: treegauge.induce(TREES).parse("x"),
+        r"no rules here; to parse text: treegauge.ParsingModel\(treegauge.Parser\(grammar\)\)",
+    ),
+    (lambda _: save_model("m.model", treegauge.induce(TREES)), r"save_model\(grammar, path\) takes a grammar first, not str"),  # type: ignore[arg-type]
     (lambda model: model.kbest("a", 0), "at least 1"),
     (lambda model: model.kbest("a", n=2), r"argument of kbest 'n'; model.kbest\(text, k=3\)"),  # type: ignore[call-arg]
     (lambda model: model.parse("a", kbest=2), r"argument of parse 'kbest'; model.kbest\(text, k=3\)"),  # type: ignore[call-overload]
@@ -168,8 +180,6 @@ def test_the_root_of_a_mixtures_tree_is_certain(trained: ParsingModel) -> None:
 
 
 def test_a_model_of_another_kind_need_not_be_made_again(models: dict[str, ParsingModel], tmp_path: Path) -> None:
-    from treegauge.grammar import load_model
-
     models["trained.model"].save(tmp_path / "m.model")
     with pytest.raises(treegauge.errors.ModelError, match=r"of another kind: .* open models of every kind"):
         load_model(tmp_path / "m.model")
@@ -228,6 +238,43 @@ def test_given_tags_are_kept_and_read_by_a_grammar_over_tags(models: dict[str, P
     assert model.kbest(words=WORDS, k=1, tags=tags)[0].tree.words == tuple(WORDS)
     with pytest.raises(UsageError, match="a grammar over tags needs it"):
         model.parse(TEXT)
+
+
+def test_a_decoding_that_is_not_saved_gets_a_warning(trained: ParsingModel, tmp_path: Path) -> None:
+    mixed = treegauge.mix([treegauge.load("own"), trained], lam=0.3)
+    mixed.files = ("own", str(tmp_path / "m.model"))
+    trained.save(tmp_path / "m.model")
+    for model in (trained, mixed):
+        chosen = model.decoding("precision")
+        with pytest.warns(TreegaugeWarning, match=r"not saved .*decoding\('labelled-precision-recall', lam=0.7\)"):
+            chosen.save(tmp_path / "chosen.model")
+        with pytest.warns(TreegaugeWarning, match=r"not saved .*decoding\('labelled-recall'\)"):
+            model.decoding("labelled-recall").save(tmp_path / "chosen.model")
+        opened = treegauge.load(tmp_path / "chosen.model")
+        assert repr(opened).split(";")[-1] == repr(model).split(";")[-1]
+        assert opened.decoding("labelled-precision-recall", lam=0.7).parse(TEXT) == chosen.parse(TEXT)
+        model.decoding("f1").save(tmp_path / "f1.model")  # no warning, which would be an error: this is what it decodes for
+
+
+@pytest.mark.parametrize("options", [{}, {"tags": True}, {"steps": "traces,functions,root,unaries:keep=joined"}])
+def test_a_grammar_of_train_is_saved_with_its_notes_as_induce_saves_it(tmp_path: Path, options: dict[str, Any]) -> None:
+    treegauge.write(treegauge.read(own_treebank("train", ("travel",)))[:60], tmp_path / "t.mrg")
+    save_model(treegauge.grammar.train(str(tmp_path / "t.mrg"), **options), tmp_path / "python.model")
+    flags = [word for name, value in options.items() for word in (f"--{name}", value) if word is not True]
+    with pytest.raises(SystemExit) as ended:
+        main(["induce", str(tmp_path / "t.mrg"), "--no-tune", *flags, "-o", str(tmp_path / "command.model")])
+    assert ended.value.code == 0
+    ours, theirs = (load_model(tmp_path / f"{name}.model") for name in ("python", "command"))
+    assert (ours.grammar, ours.notes) == (theirs.grammar, theirs.notes)
+    assert treegauge.load(tmp_path / "python.model").parser.reads_tags == bool(options.get("tags"))
+    save_model(treegauge.grammar.train(TREES), tmp_path / "more.model", notes={"by": "me"})
+    assert load_model(tmp_path / "more.model").notes.items() >= {"by": "me", "terminals": "words"}.items()
+
+
+def test_a_treebank_is_no_model(models: dict[str, ParsingModel], tmp_path: Path) -> None:
+    (tmp_path / "t.mrg").write_text("\n".join(TREES), encoding="utf-8-sig")
+    with pytest.raises(treegauge.FormatError, match=r"this is a treebank, not a model\n.*treegauge train .*t.mrg -o parser.model"):
+        treegauge.load(tmp_path / "t.mrg")
 
 
 def test_the_name_of_a_file_is_no_sentence(models: dict[str, ParsingModel], tmp_path: Path) -> None:

@@ -275,7 +275,14 @@ def test_a_tag_that_the_grammar_does_not_have_is_called_a_tag(tmp_path: Path) ->
     model = str(tmp_path / "tags.model")
     assert run("learn", str(trees), "-o", model, "--nonterminals", "3", "--iterations", "2").returncode == 0
     trees.write_text("(S (NP (RBS most) (NN cat)) (VP (VBZ sit)))\n")
-    assert "tag 'RBS' is not in the grammar (1 sentence)" in run("parse", model, str(trees), "--input", "trees").stderr
+    said = run("parse", model, str(trees), "--input", "trees").stderr
+    assert "tag 'RBS' is not in the grammar (1 sentence)" in said
+    assert "punctuation" not in said
+    assert "no stored setting: --objective viterbi (learn --tune TREES stores one)" in said
+    trees.write_text("(S (NP (DT the) (NN cat)) (, ,) (VP (VBZ sits)) (. .))\n")
+    said = run("parse", model, str(trees), "--input", "trees").stderr
+    assert "most of these tags are punctuation" in said
+    assert "treegauge normalise FILE --steps preset:induction" in said
 
 
 def test_a_kbest_list_in_brackets_has_probabilities_and_reads_back(tmp_path: Path) -> None:

@@ -249,6 +249,11 @@ class TestMismatches:
 
 BAD = [
     (("gold.mrg", "empty.mrg"), 3, "empty.mrg: no trees in the test file"),
+    (
+        ("gold.mrg", "test.mrg", "empty.mrg"),
+        3,
+        "empty.mrg: no trees in the test file\n  Nothing was scored; leave this file out to ",
+    ),
     (("empty.mrg", "gold.mrg"), 3, "empty.mrg: no trees in the gold file"),
     (("gold.mrg", "blanks.mrg"), 3, "blanks.mrg: no trees in the test file"),
     *((("gold.mrg", name), 3, f"{name}: no trees in the test file\n") for name in ("text.txt", "table.tex", "binary.model")),

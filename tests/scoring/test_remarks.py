@@ -134,6 +134,19 @@ def test_good_parses_are_no_reason_to_warn(gold: Trees, parses: Trees, folder: P
         treegauge.score(gold, [*parses[:-1], ""], strict=True)
 
 
+def test_files_without_labels_under_an_unlabelled_metric_are_no_reason_to_warn(tmp_path: Path) -> None:
+    bare = "(((the cat) sat) .)\n"
+    for name, text in (("gold.mrg", "(S (X (NP the cat) (VP sat)) .)\n"), ("a.txt", bare), ("b.txt", bare)):
+        (tmp_path / name).write_text(text, "utf-8")
+    gold, runs = tmp_path / "gold.mrg", [tmp_path / "a.txt", tmp_path / "b.txt"]
+    assert treegauge.io.formats.lacks_labels(bare.encode())
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        treegauge.score(gold, {"a": runs}, "induction")
+        treegauge.compare(gold, {"a": runs, "right": treegauge.read(gold)}, metric="induction", rounds=5)
+    assert not [str(warning.message) for warning in found if "without labels" in str(warning.message)]
+
+
 def test_gold_trees_as_a_system_are_remarked_on(gold: Trees, parses: Trees, folder: Path) -> None:
     with pytest.warns(TreegaugeWarning, match="^gold: its trees are the gold trees$"):
         found = treegauge.compare(gold, {"a": parses, "gold": gold}, QUICK)

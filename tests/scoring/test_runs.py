@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,12 @@ def test_each_run_has_the_result_of_a_score_of_its_own() -> None:
         treegauge.score(GOLD, run).f1 for run in [*RUNS, GOLD]
     ]
     assert scores[0].label == "A (1)"
+    with pytest.raises(AttributeError, match=r"statistics.mean\(result.rates\[result.headline\] for result in scores\)"):
+        scores.mean  # type: ignore[reportAttributeAccessIssue]  # noqa: B018
+    induced = treegauge.score(GOLD, {"A": RUNS}, "induction")
+    assert statistics.mean(result.rates[result.headline] for result in induced) == statistics.mean(
+        result.sentence_f1 for result in induced
+    )
     with pytest.raises(UsageError, match=r"3 results of 'A'.*A \(1\)/parseval"):
         scores.of("A", "parseval")
 

@@ -270,7 +270,9 @@ def test_trees_of_spans() -> None:
 
 @pytest.mark.parametrize("spans", [[(0, 2), (1, 3)], [(0, 4)], [(2, 4)], [(3, 4)], [(1, 1)], [(2, 1)], [(-1, 2)]])
 def test_spans_that_make_no_tree_are_refused(spans: list[tuple[int, int]]) -> None:
-    with pytest.raises(UsageError, match="crosses another, or is not within 3 words"):
+    start, end = spans[-1]
+    fault = "crosses another" if len(spans) > 1 else "is outside 3 words"
+    with pytest.raises(UsageError, match=rf"^the span \({start}, {end}\) {fault}$"):
         Tree.from_spans(list("abc"), spans)
 
 

@@ -15,13 +15,13 @@ from treegauge.cli._group import INPUT, OUTPUT, Command
 from treegauge.cli._options import engine_option, output_option, progress, reading_options, remark, status_line
 from treegauge.compilation import report_compiling, when_compiling
 from treegauge.engines import Engine
-from treegauge.errors import EncodingError, UsageError
+from treegauge.errors import UsageError
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import statistics
 from treegauge.io import ReadOptions, read
-from treegauge.io.sources import Text, find_sources
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
+from treegauge.learning.sentences import text_of_files, trees_to_learn_from
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
 from treegauge.presets import load_preset
 from treegauge.tables import number_of, plain
@@ -124,24 +124,15 @@ def _sentences(
 ) -> BracketedSentences:  # fmt: skip
     if kind == "trees":
         drop = TRACE_TAGS | (PUNCTUATION["ptb"] if no_punctuation else frozenset[str]())
-        sentences = BracketedSentences.from_treebank(read(path, options), terminals=terminals, longest=max_length, drop=drop)
+        bank = trees_to_learn_from(path, options)
+        sentences = BracketedSentences.from_treebank(bank, terminals=terminals, longest=max_length, drop=drop)
     else:
-        sentences = read_brackets(text := _text(path, options), path=path)
+        sentences = read_brackets(text := text_of_files(path, options), path=path)
         if re.search(r"\((?:S|NP|TOP|ROOT)[\s-]", text):
             remark(f"{path} has labels, which become words: for trees, leave out --input brackets")
         if max_length is not None:
             sentences = sentences.take((sentences.lengths <= max_length).nonzero()[0])
     return sentences.without_brackets() if ignore_brackets else sentences
-
-
-def _text(path: str, options: ReadOptions) -> str:
-    parts: list[str] = []
-    for source in find_sources(path):
-        try:
-            parts.append(b"".join(chunk for chunk, _ in Text(source, options).chunks()).decode())
-        except UnicodeDecodeError as error:
-            raise EncodingError(f"this is not UTF-8: {error}", path=source.name, advice="Name another --encoding.") from None
-    return "\n".join(parts)
 
 
 def _describe_step(at: Iteration, restarts: int) -> str:

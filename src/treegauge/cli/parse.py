@@ -30,6 +30,7 @@ from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, settings_from_not
 from treegauge.parsing.output import BLOCK, FORMATS, ParseJob, ParseRecord, RecordFile, footer, header, parse_block, parse_record
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.span_weights import read_weights
+from treegauge.presets.treebanks import PUNCTUATION
 from treegauge.tables import cut, number_of
 
 MANY = 256
@@ -251,6 +252,9 @@ def _print_unknown_words(found: Counter[str], what: str) -> None:
         click.echo(f"{what} {word!r} is not in the grammar ({number_of(count, 'sentence')})", err=True)
     if len(found) > MOST_UNKNOWN:
         click.echo(f"and {number_of(len(found) - MOST_UNKNOWN, f'more {what}')} that are not in the grammar", err=True)
+    if what == "tag" and 2 * sum(found[tag] for tag in PUNCTUATION) > found.total():
+        why = "most of these tags are punctuation: prepare the trees as those that were learned from"
+        click.echo(f"{why}; without punctuation: treegauge normalise FILE --steps preset:induction", err=True)
 
 
 def _with_pruning(parser: SentenceParser, prune: float, exact: bool) -> SentenceParser:
@@ -275,7 +279,8 @@ def _setting(purpose: str | None, given: LoadedModel, options: dict[str, Any]) -
     said = f"decoding for {purpose or 'f1'}: --objective {setting}"
     if isinstance(given.parser, Parser) and (purpose is None or purpose in CRITERIA) and not settings_from_notes(given.notes):
         lacking = "no stored setting" if purpose is None else f"no stored setting for {purpose}"
-        said = f"this grammar has {lacking}: --objective {setting} (induce stores settings, given 50 trees or more)"
+        how = "learn --tune TREES" if "cross_entropy" in given.notes else "induce, given 50 trees or more,"
+        said = f"this grammar has {lacking}: --objective {setting} ({how} stores one)"
         said = said if given.notes or purpose is not None else ""
     return setting.objective, {**options, **setting.options}, said
 

@@ -73,9 +73,8 @@ if TYPE_CHECKING:
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="--show: only this label or tag; can be repeated.")
 @click.option("--svg", type=SvgFile(dir_okay=False, path_type=Path), metavar="FILE", help="--show: draw the subcategories.")
 @click.option("--export", is_flag=True, help="TREEBANK is a model: write one of its grammars as an ordinary PCFG, as text.")
-@click.option(
-    "--grammar", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="--show, --export: which grammar."
-)
+@click.option("--grammar", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="--show, --export: which grammar.")  # fmt: skip
 @click.option("--level", type=click.IntRange(0), metavar="N", help="--show, --export: after how many rounds.  [default: all]")
 @format_option(("text", "nltk"), "--export: the format.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each iteration.")
@@ -108,17 +107,15 @@ def command(
     """
     if show and export:
         raise UsageError("--show and --export print different things: give one of them")
-    if (labels or svg is not None) and not show:
-        raise UsageError("--label and --svg belong to --show: add --show, with a model in place of TREEBANK")
+    network = neural or encoder is not None
+    _refuse_idle_options("show" if show else "export" if export else "network" if network else "grammars")
     if show or export:
         _look(treebank, output, show, labels, svg, grammar, level, form)
         return
     if output in (None, "-"):
         raise UsageError("name the model file: -o parser.model")
     check_writable(output)
-    if neural or encoder is not None:
-        if grammars is not None or rounds is not None:
-            raise UsageError("--neural trains a network: leave out --grammars and --rounds")
+    if network:
         if quick and encoder is not None:
             raise UsageError("--quick trains a small network, --encoder a large one: leave out one")
         from treegauge.neural.network_model import chosen_device
@@ -126,8 +123,6 @@ def command(
         device, bank = chosen_device(device), _training_trees(treebank, options, hold_out, broken)
         _train_network(bank, output, quick, epochs, embeddings, encoder, seed, no_tune, jobs, device, checkpoint, resume, quiet)
         return
-    if epochs is not None or embeddings is not None:
-        raise UsageError("grammars are trained in rounds, and without vectors: --epochs and --embeddings go with --neural")
     from treegauge.compilation import report_compiling, when_compiling
     from treegauge.grammar.latent.latent_model import save_latent
     from treegauge.learning.latent.latent_training import QUICK, TrainingSettings, train_latent
@@ -146,9 +141,30 @@ def command(
             list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
             on_iteration=_iteration_printer(show_line), on_try=on_try, save=lambda made: save_latent(made, output),
         )  # fmt: skip
-    size = _size(output)
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
-    click.echo(f"{made}, lam {model.settings.lam:g}, {size}, {_cost(began)}: {output}", err=True)
+    click.echo(f"{made}, lam {model.settings.lam:g}, {_size(output)}, {_cost(began)}: {output}", err=True)
+
+
+_IDLE = (
+    ("show export", "neural quick grammars rounds epochs embeddings encoder seed hold_out no_tune jobs device checkpoint resume",
+     "is for training, but --show and --export train nothing: --grammar N says which grammar, --level N after how many rounds"),
+    ("show", "form", "belongs to --export, --show prints a table: leave out one of them"),
+    ("export", "labels svg", "belongs to --show, which gives no grammar: leave out one of them"),
+    ("grammars network", "labels svg grammar level form", "is about a model: add --show or --export, with the model in place of "
+     "TREEBANK; for training write --grammars N and --rounds N"),
+    ("network", "grammars rounds", "is for grammars, and this trains a network: leave it out"),
+    ("grammars", "epochs embeddings device", "goes with --neural: grammars need rounds, no vectors and no GPU"),
+)  # fmt: skip
+"""Options that do nothing in some modes of the command: the modes, the names of the parameters, and what to do."""
+
+
+def _refuse_idle_options(mode: str) -> None:
+    """Refuse options that are given, but do nothing in this mode."""
+    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    for modes, names, advice in _IDLE:
+        for each in context.command.params if mode in modes.split() else ():
+            if each.name in names.split() and context.get_parameter_source(each.name or "") is typed:
+                raise UsageError(f"{each.opts[0]} {advice}")
 
 
 def _size(path: str) -> str:
@@ -204,8 +220,7 @@ def _train_network(
             vectors=vectors, encoder=pretrained, resume=resume, on_report=report, save=lambda made: save_network(made, output),
         )  # fmt: skip
     f1 = f"held-out F1 {100 * model.notes['f1']:.2f}, " if model.notes["f1"] is not None else ""
-    size = _size(output)
-    click.echo(f"network: {f1}lam {model.lam:g}, {size}, on {device} {_cost(began, device)}: {output}", err=True)
+    click.echo(f"network: {f1}lam {model.lam:g}, {_size(output)}, on {device} {_cost(began, device)}: {output}", err=True)
 
 
 def _training_trees(treebank: str, options: ReadOptions, share: float, broken: BrokenTrees) -> Treebank:

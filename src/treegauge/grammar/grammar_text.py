@@ -284,10 +284,11 @@ def read_file(path: str | Path, *, start: str | None = None, renormalise: bool =
     except UnicodeDecodeError as error:
         advice = "If it was a model, it is damaged: make it again; save a grammar as UTF-8."
         raise EncodingError(f"neither a model nor UTF-8 text: {error.reason}", path=str(path), advice=advice) from None
+    if text.lstrip().startswith("("):
+        advice = f"treegauge train {path} -o parser.model makes one, in Python treegauge.train({str(path)!r}).save('parser.model')."
+        raise FormatError("this is a treebank, not a model", path=str(path), advice=advice)
     if text.strip() and "->" not in text and "→" not in text:
         problem = "this is neither a model nor a grammar, which has rules such as S -> NP VP [1]"
-        advice = (
-            "A model is a file of induce, train or mix, before the text in a command; own is a small one that comes with treegauge."
-        )
+        advice = "A model is a file of induce, train or mix, before the text in a command; own is a small one of treegauge."
         raise FormatError(problem, path=str(path), advice=advice)
     return read_text(text, path=str(path), start=start, renormalise=renormalise)

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import treegauge
+from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.grammar.training_sentences import NO_HASHES, UInt64, stored_hashes
+from treegauge.grammar.treebank_grammar import TrainedGrammar
 from treegauge.io.archive import read_archive, refusing_damaged_model, write_archive
 from treegauge.tables import concise
 
@@ -36,9 +38,10 @@ class Model(NamedTuple):
 
 
 def save_model(
-    grammar: PCFG, path: str | Path, *, trained_on: str = "", notes: Mapping[str, Any] | None = None, sentences: UInt64 = NO_HASHES
-) -> None:
-    """Write a grammar as a model file.
+    grammar: PCFG | TrainedGrammar, path: str | Path, *, trained_on: str = "", notes: Mapping[str, Any] | None = None,
+    sentences: UInt64 = NO_HASHES,
+) -> None:  # fmt: skip
+    """Write a grammar as a model file; with its notes if it is one of :func:`treegauge.grammar.train`.
 
     >>> import tempfile, os
     >>> grammar = PCFG.parse('S -> S S [0.4] | "a" [0.6]')
@@ -48,6 +51,10 @@ def save_model(
     >>> model.grammar == grammar, model.notes
     (True, {'source': 'a doctest'})
     """
+    if isinstance(grammar, TrainedGrammar):
+        grammar, notes = grammar.grammar, {**grammar.notes, **(notes or {})}
+    if not isinstance(grammar, PCFG):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"save_model(grammar, path) takes a grammar first, not {type(grammar).__name__}; a model has .save(path)")
     symbols = {name: i for i, name in enumerate(grammar.nonterminals)}
     words = {word: i for i, word in enumerate(grammar.vocabulary)}
     document = {

@@ -121,6 +121,8 @@ class PCFG:
         """
         from treegauge.grammar.grammar_text import read_text
 
+        if text.strip() and not set("[>=→") & set(text):
+            raise GrammarError("no rules here; to parse text: treegauge.ParsingModel(treegauge.Parser(grammar)).parse(text)")
         return read_text(text, start=start, renormalise=renormalise)
 
     @cached_property

@@ -38,8 +38,8 @@ class BrokenTrees:
 
     @property
     def rejected(self) -> bytes:
-        """The bytes of the trees that could not be read, each ended by a newline."""
-        return b"".join(problem.text + b"\n" for problem in self.problems if not problem.repairs)
+        """The bytes of the trees that could not be read, and of what repairs left out, each ended by a newline."""
+        return b"".join(problem.text + b"\n" for problem in self.problems if problem.text or not problem.repairs)
 
     def lines(self) -> Iterator[str]:
         """A line for each broken tree: its place, what is wrong, and what was done."""

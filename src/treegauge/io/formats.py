@@ -103,7 +103,7 @@ def detect_format(text: Text, options: ReadOptions) -> Format:
     Bracketed text that has the signs of a treebank's style, but is not to be read in any, gets a note that names the style. A note
     on missing labels is left to scoring where broken trees are read, too: a metric may compare brackets alone.
     """
-    found = _format_of(text, options)
+    found = format_of(text, options)
     if found.name == "bracketed" and not options.treebank and (sign := style_by_signs(text.head)) is not None:
         text.source.note(f'{sign.what}: read it with treebank="{sign.treebank}"')
     if found.name == "brackets" and options.format == "auto" and options.on_error == "stop":
@@ -111,7 +111,8 @@ def detect_format(text: Text, options: ReadOptions) -> Format:
     return found
 
 
-def _format_of(text: Text, options: ReadOptions) -> Format:
+def format_of(text: Text, options: ReadOptions) -> Format:
+    """The format of :func:`detect_format`, without a note."""
     if options.field and options.format == "auto" and not text.head.lstrip().startswith(b"("):  # brackets have no fields
         return FORMATS["jsonl"]
     if options.format != "auto":

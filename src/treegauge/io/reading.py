@@ -12,7 +12,7 @@ import numpy as np
 from treegauge.errors import InputError, TreegaugeError, TreegaugeWarning, UsageError, checked, warn
 from treegauge.io.bracketed import bracketed_parts, small_files_part, text_errors, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
-from treegauge.io.formats import FORMATS, FORMATS_WITH_GAPS, Format, detect_format, lacks_labels
+from treegauge.io.formats import FORMATS, FORMATS_WITH_GAPS, Format, detect_format, format_of, lacks_labels
 from treegauge.io.sources import IN_STRINGS, LeftOut, ReadKeywords, ReadOptions, Source, Text, find_sources, is_stream
 from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
 from treegauge.trees.notation import from_nltk, from_other, is_nltk_tree, is_other_tree
@@ -32,7 +32,7 @@ def read(path: object, options: ReadOptions = ReadOptions(), **reading: Unpack[R
     a tree that cannot be read, as ``--on-error`` of every command: ``stop`` raises an error (the default), ``parse-fails`` makes it
     a sentence without a parse, ``repair`` mends it where possible: code fences, numbering, prose, square brackets, and closing
     brackets that are missing or too many. A broken tree ends where the next one begins, or a comment of its treebank.
-    ``problems()`` of the treebank lists the broken trees, with their text if they were not repaired.
+    ``problems()`` of the treebank lists the broken trees, with the text that was left out.
     """
     options = _with(options, reading)
     bank = read_sources([path], options) if isinstance(path, Source) else as_treebank(path, options)
@@ -86,10 +86,8 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
     if isinstance(value, os.PathLike) or (isinstance(value, str) and not is_text(value)):
         sources = find_sources(cast("Path", value))
         return any(not is_stream(source.name) and _source_holds_gaps(source, options) for source in sources)
-    if isinstance(value, list | tuple):
-        items = cast("list[object]", value)
-        return any(holds_gaps(item, options) for item in items if not isinstance(item, str))
-    return False
+    items = cast("list[object]", value) if isinstance(value, list | tuple) else []
+    return any(holds_gaps(item, options) for item in items if not isinstance(item, str) or _is_file(item))
 
 
 def may_hold_trees(path: str, options: ReadOptions) -> bool:
@@ -107,7 +105,7 @@ def may_hold_trees(path: str, options: ReadOptions) -> bool:
 
 def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
     text = Text(source, options)
-    found = detect_format(text, options)
+    found = format_of(text, options)  # notes come when the trees are read
     if found.name not in FORMATS_WITH_GAPS:
         return False
     return any(not block.is_continuous for block in _without_errors(_items(found, text, options)))
@@ -119,9 +117,9 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: 
 
     The value is a Treebank; a path; a string of bracketed text (its first character is a bracket); a string with an opening bracket
     or several lines, which is one sentence; a Tree, an ``nltk.Tree`` or a tree of another library; or an iterable of such trees, of
-    strings (each the bracketed text of one sentence, blank for an empty parse) or of path objects. Trees of other libraries have
-    ``label`` and ``children``, as stanza's, or are bracketed text as ``str``. Options are those of :func:`read`. Unless
-    ``on_error`` is ``stop``, None (NaN, NA) or a string that is not a tree becomes a sentence without a parse.
+    strings (each the bracketed text of one sentence, blank for an empty parse) or of files, if all are there. Trees of other
+    libraries have ``label`` and ``children``, as stanza's, or are bracketed text as ``str``. Options are those of :func:`read`.
+    Unless ``on_error`` is ``stop``, None (NaN, NA) or a string that is not a tree becomes a sentence without a parse.
 
     >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
     (<Treebank of 2 trees, 1 token, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
@@ -143,7 +141,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions(), **reading: 
         return _styled(Treebank.from_trees([_as_tree(value)]), options)
     if not isinstance(value, _NOT_IN_ORDER) and isinstance(value, Iterable):
         items = list(cast("Iterable[Any]", value))
-        if items and all(isinstance(item, os.PathLike) for item in items):
+        if items and all(isinstance(item, os.PathLike) or (isinstance(item, str) and _is_file(item)) for item in items):
             return read_sources([source for item in items for source in find_sources(item)], options)
         return _styled(_from_items(items, options), options)
     raise UsageError(f"expected a treebank, a path, trees in order or bracketed text, not {type(value).__name__}")
@@ -189,9 +187,6 @@ def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
 
 
 def _from_texts(texts: list[str], options: ReadOptions) -> Treebank:
-    other = next(((number, text) for number, text in enumerate(texts, 1) if text.strip() and not _is_bracketed(text)), None)
-    if other and all(os.path.exists(text) for text in texts if text.strip()):
-        raise _not_bracketed(other[1], f"string {other[0]}")
     try:
         given = _string_options(options, "\n".join(texts).encode("utf-8", "replace"))
         return _place_numbered_words(treebank_of_texts(texts, IN_STRINGS, given), options)
@@ -205,14 +200,18 @@ def _is_bracketed(text: str) -> bool:
     return text.lstrip().startswith("(")
 
 
+def _is_file(text: str) -> bool:
+    """Whether a string in a list is the name of a file, or of a directory, and no tree."""
+    return bool(text.strip()) and not _is_bracketed(text) and os.path.exists(text)
+
+
 def is_text(value: str) -> bool:
     """Whether a string is not a path: it begins with a bracket, or has one or several lines and is not the name of a file."""
     return _is_bracketed(value) or (("(" in value or "\n" in value.strip()) and not os.path.exists(value))
 
 
 def _not_bracketed(text: str, place: str) -> UsageError:
-    is_file = os.path.exists(text)
-    advice = "A list of files is given as pathlib.Path objects." if is_file else 'on_error="repair" reads trees inside prose.'
+    advice = "If this is a list of files, not all are there." if _is_file(text) else 'on_error="repair" reads trees inside prose.'
     return UsageError(f"{place} is not bracketed text: {text[:60]!r}\n  {advice}")
 
 

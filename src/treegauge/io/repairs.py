@@ -42,12 +42,13 @@ _PARAGRAPH = re.compile(rb"\n[ \t\r]*\n(?=[ \t]*[^\s()\[\]])")
 
 
 class RepairedTree(NamedTuple):
-    """A repaired tree, its beginning in the text, the kinds of repair, and which of several trees it is."""
+    """A repaired tree, its beginning in the text, the kinds of repair, which of several trees it is, and the text left out."""
 
     tree: bytes
     start: int
     repairs: tuple[str, ...]
     which: str = ""
+    left_out: bytes = b""
 
 
 class _Candidate(NamedTuple):
@@ -63,9 +64,9 @@ def repair(text: bytes) -> RepairedTree | None:
     """The tree in the text of one sentence, repaired; None if there is none.
 
     >>> repair(b"1. (S (NP (N rain)) (VP (V falls))")
-    RepairedTree(tree=b'(S (NP (N rain)) (VP (V falls)))', start=3, repairs=('numbering', 'closing-added'), which='')
-    >>> repair(b"Sure: [S [NP [N rain]]]").tree, repair(b"Draft: (S (N rain)) Final: (NP (N rain))")[::3]
-    (b'(S (NP (N rain)))', (b'(NP (N rain))', '; tree 2 of 2 was taken'))
+    RepairedTree(tree=b'(S (NP (N rain)) (VP (V falls)))', start=3, repairs=('numbering', 'closing-added'), which='', left_out=b'')
+    >>> repair(b"Sure: [S [NP [N rain]]]").tree, repair(b"Draft: (S (N rain)) Final: (NP (N rain))")[::4]
+    (b'(S (NP (N rain)))', (b'(NP (N rain))', b'Draft: (S (N rain)) Final:'))
     """
     plain = _FENCE.sub(lambda found: b"\n" * (len(found[0]) - 1) + b" ", text)
     # A square bracket that is the word below a tag for brackets, as in [-LRB- [], is not a bracket of the tree.
@@ -101,7 +102,9 @@ def repair(text: bytes) -> RepairedTree | None:
     if not len(events.words) or not events.balance():
         return None
     which = f"; tree {sum(each.start < best.start for each in others) + 1} of {len(others) + 1} was taken" if others else ""
-    return RepairedTree(tree, best.start, tuple(name for name, was_done in zip(REPAIRS, done, strict=True) if was_done), which)
+    repairs = tuple(name for name, was_done in zip(REPAIRS, done, strict=True) if was_done)
+    around = plain[: best.start].strip(), plain[best.end :].strip()
+    return RepairedTree(tree, best.start, repairs, which, b"\n".join(filter(None, around)) if others or prose else b"")
 
 
 def _holds_one_tree(text: bytes) -> bool:
@@ -356,7 +359,7 @@ def _mend_piece(text: bytes, path: str, place: TextPosition, options: ReadOption
         untagged = _UNTAGGED.search(tree)
         reason += repaired.which
         reason += f"; {(untagged[1] or untagged[2]).decode()!r} is now a word without a tag" if untagged else ""
-        return tree, Problem(error.place, reason, "", repaired.repairs)
+        return tree, Problem(error.place, reason, "", repaired.repairs, text=repaired.left_out)
     blanks = len(text) - len(text.lstrip())
     before = text[:blanks].count(b"\n")
     may_repair = options.on_error != "repair" and "comment=" not in reason

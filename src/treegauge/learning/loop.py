@@ -24,9 +24,8 @@ from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.archive import read_archive, refuse_other_run, refusing_damaged_model, write_archive
-from treegauge.io.reading import as_treebank
 from treegauge.learning.reestimation import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
-from treegauge.learning.sentences import BracketedSentences
+from treegauge.learning.sentences import BracketedSentences, trees_to_learn_from
 from treegauge.tables import plain
 
 SCHEMA = "treegauge-learning"
@@ -221,7 +220,7 @@ def learn(
     """
     settings = replace(settings or LearningSettings(), **options)
     if not isinstance(sentences, BracketedSentences):
-        sentences = BracketedSentences.from_treebank(as_treebank(sentences), terminals=terminals, longest=max_length)
+        sentences = BracketedSentences.from_treebank(trees_to_learn_from(sentences), terminals=terminals, longest=max_length)
     sentences = sentences.without_brackets() if ignore_brackets else sentences
     _check(sentences, settings, start)
     fingerprint = _fingerprint(sentences, settings, start)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,9 @@ from typing import Literal
 import numpy as np
 
 from treegauge.alignment.words import has_tag, without_tokens
-from treegauge.errors import BracketError, MismatchError, UsageError, check_name
+from treegauge.errors import BracketError, EncodingError, MismatchError, UsageError, check_name
+from treegauge.io import as_treebank
+from treegauge.io.sources import ReadOptions, Text, find_sources
 from treegauge.normalise.pruning import TRACE_TAGS
 from treegauge.trees.columns import rows_of
 from treegauge.trees.tree import Tree
@@ -25,6 +28,7 @@ from treegauge.trees.treebank import Int32, Int64, Treebank
 StartEnd = tuple[int, int]
 Terminals = Literal["tags", "words"]
 TERMINALS: tuple[Terminals, ...] = ("tags", "words")
+_BARE = 'Brackets without labels are read by treegauge.learning.read_brackets (in the command: input="brackets").'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +99,7 @@ class BracketedSentences:
             raise MismatchError(
                 f"{bank.place(sentence)}: a word without a tag: {' '.join(bank.words(sentence))}\n"
                 '  Take the words themselves as terminals with terminals="words", or tag the sentences.\n'
-                "  Brackets without labels are read by treegauge.learning.read_brackets (--input brackets)."
+                f"  {_BARE}"
             )
         used: list[int] = sorted(set(column.tolist()), key=names.__getitem__)
         number = np.zeros(len(names), np.int32)
@@ -171,17 +175,46 @@ def _useful_brackets(brackets: Iterable[StartEnd], n: int, number: int) -> list[
     return [(s, t) for s, t in spans if t - s > 1]
 
 
-def read_brackets(text: str, *, path: str = "") -> BracketedSentences:
+def trees_to_learn_from(value: object, options: ReadOptions = ReadOptions()) -> Treebank:
+    """The trees that a value or a file holds; an error in their brackets tells how sentences without labels are read."""
+    try:
+        return as_treebank(value, options)
+    except BracketError as error:
+        error.advice += f"\n  {_BARE}"
+        error.args = (error.message(),)
+        raise
+
+
+def read_brackets(text: str | os.PathLike[str] | Iterable[str], *, path: str = "") -> BracketedSentences:
     """The sentences of a text, one per line, in the notation of Pereira & Schabes: parentheses are brackets, all else are
     terminals.
 
-    There are no labels, and a line need not have brackets; blank lines are skipped.
+    There are no labels, and a line need not have brackets; blank lines are skipped. Instead of a text, a file or its lines can be
+    given; a string that is the name of a file stands for that file, unless a ``path`` for messages goes with it.
 
     >>> sentences = read_brackets("((DT NN) (VBD (IN NN)))\\nUH")
     >>> [(sentences.words(i), sentences.brackets(i)) for i in range(2)]
     [(['DT', 'NN', 'VBD', 'IN', 'NN'], [(0, 2), (0, 5), (2, 5), (3, 5)]), (['UH'], [])]
     """
+    if isinstance(text, os.PathLike) or (not path and isinstance(text, str) and os.path.isfile(text)):
+        text, path = text_of_files(text), path or os.fspath(text)
+    if not isinstance(text, str):
+        lines: list[object] = list(text) if isinstance(text, Iterable) else [text]  # type: ignore[reportUnnecessaryIsInstance]
+        if other := next((line for line in lines if not isinstance(line, str)), None):
+            raise UsageError(f"expected the sentences as text, as a file or as a list of lines, not {type(other).__name__}")
+        text = "\n".join(str(line).rstrip("\r\n") for line in lines)
     return BracketedSentences.of(_lines(text, path))
+
+
+def text_of_files(path: str | os.PathLike[str], options: ReadOptions = ReadOptions()) -> str:
+    """The text of a file, or of the files below a directory or that a glob matches, one after another."""
+    parts: list[str] = []
+    for source in find_sources(path):
+        try:
+            parts.append(b"".join(chunk for chunk, _ in Text(source, options).chunks()).decode())
+        except UnicodeDecodeError as error:
+            raise EncodingError(f"this is not UTF-8: {error}", path=source.name, advice="Name another encoding=...") from None
+    return "\n".join(parts)
 
 
 def _lines(text: str, path: str) -> Iterator[tuple[list[str], list[StartEnd]]]:

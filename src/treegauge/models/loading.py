@@ -82,8 +82,8 @@ def load_parser(
         from treegauge.grammar.grammar_text import read_file
 
         return LoadedModel(name, Parser(read_file(path, start=start, renormalise=renormalise)))
-    if start is not None:
-        raise UsageError("a model has its start symbol: leave out start=...")
+    if start is not None or renormalise:
+        raise UsageError("a model has its start symbol and its probabilities: leave out start=... and renormalise=True")
     schema = archive_schema(path)
     if schema == MIXTURE:
         from treegauge.models.mixtures import load_mixture

@@ -140,6 +140,8 @@ class ParsingModel:
             return _of_tokens(itertools.chain.from_iterable(map(tokenise, sentences)))
         if isinstance(text, Sentence | Tree):
             return _of_tokens(*(sentence_of(text.tagged()) if isinstance(text, Tree) else text)[:2])
+        if hasattr(text, "__fspath__"):
+            raise UsageError(f"a sentence is a string, not a file; its text is pathlib.Path({str(text)!r}).read_text('utf-8')")
         several = f"not of type {type(text).__name__}; only parse takes a list of them, or a column, df['text']"
         raise UsageError(f"a sentence is a string, {several}; tokens are words=[...]")
 
@@ -147,6 +149,10 @@ class ParsingModel:
         """Write a trained model or a mixture to a file, from which :func:`load` opens it; a mixture's file names its models."""
         from treegauge.grammar.latent.latent_model import LatentModel, save_latent
 
+        kind, options = type(self.parser), self.parser.options
+        if self.parser.objective != kind.objective or options not in ({}, {"lam": getattr(self.parser, "lam", None)}):
+            chosen = ", ".join([repr(self.parser.objective), *(f"{name}={value!r}" for name, value in options.items())])
+            warn(TreegaugeWarning(f"the decoding is not saved with a model: after load, call model.decoding({chosen})"))
         if isinstance(self.parser, MixtureParser):
             from treegauge.models.mixtures import save_mixture
 
@@ -185,8 +191,8 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> ParsingModel:
     """The model in a file of any kind: of ``treegauge induce``, ``train`` or ``mix``, or a grammar as text; ``"own"`` is the small
     grammar of our own treebank. ``device`` is where a network computes: ``auto``, ``cpu`` or ``cuda``."""
     if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        several = "; treegauge.mix([...]) mixes several" if isinstance(path, list | tuple) else ""
-        raise UsageError(f"load takes the path of a model file, not {type(path).__name__}{several}")
+        several = "mix([...]) mixes several" if type(path) in (list, tuple) else "grammar.save_model(grammar, path) writes one"
+        raise UsageError(f"load takes the path of a model file, not {type(path).__name__}; treegauge.{several}")
     loaded = load_parser(name := os.fspath(path), device=device)
     return ParsingModel(loaded.for_f1, os.path.basename(name), loaded.notes, [name])
 
@@ -211,6 +217,5 @@ def mix(
     named = {f"model {i} ({model.name})": model.parser for i, model in enumerate(opened, start=1)}
     parser = mixture_of(named, shares, lam)
     names = (f"{model.name or 'a model'} ({share:g})" for model, share in zip(opened, parser.shares, strict=True))
-    return ParsingModel(
-        parser, f"mixture of {' and '.join(names)}", files=[model.files[0] for model in opened if len(model.files) == 1]
-    )
+    files = [model.files[0] for model in opened if len(model.files) == 1]
+    return ParsingModel(parser, f"mixture of {' and '.join(names)}", files=files)

@@ -62,7 +62,7 @@ def check_grammar(name: str, given: object) -> None:
     """Refuse what is not a grammar, with a hint at what makes one."""
     if not isinstance(given, PCFG):
         kind = type(given).__name__
-        hint = "call it, with () at the end" if callable(given) else "treegauge.load(path).parser.grammar is that of a model"
+        hint = "call it, with () at the end" if callable(given) else "treegauge.load(path).parser.grammar, or trained.grammar"
         hint = "treegauge.induce(trees) makes one" if isinstance(given, list) else hint
         raise UsageError(f"{name} takes a grammar, a PCFG, not {kind}: {hint}")
 

@@ -156,7 +156,8 @@ class SystemCounts:
         chosen = np.flatnonzero((n_test < n_gold) & (n_test + n_nodes < 2 * n_gold)).tolist()
         if not chosen:
             return test
-        unread = {i: problem.text.decode("utf-8", "replace") for i, problem in test.problems().items() if b"(" in problem.text}
+        problems = {i: problem.text for i, problem in test.problems().items() if not problem.repairs and b"(" in problem.text}
+        unread = {i: text.decode("utf-8", "replace") for i, text in problems.items()}
         bare = replace(treebank_of_texts([unread.get(i) or str(test[i]) for i in chosen], "", reading), origins=())
         words, ours = self._words[self.preset.equal_words], without_traces(gold.take(chosen), self.preset)
         fits = align_pairs(ours, bare, np.arange(len(chosen)), self.preset, words).fit <= Fit.CHARACTERS
@@ -382,7 +383,8 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
         for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, n_test)):
             if not n_trees and (trees.paths or side == "gold"):
                 where = f"in the {side} file" if trees.paths else f"in {side}"
-                raise InputError(f"no trees {where}", path=trees.name, advice="Nothing was scored.")
+                advice = f"Nothing was scored{'; leave this file out to score others' if side == 'test' else ''}."
+                raise InputError(f"no trees {where}", path=trees.name, advice=advice)
         if len(test.paths) > max(len(gold.paths), 1) and counts.n_test > counts.n_gold:
             found = f"{counts.n_test:,} parses in {len(test.paths)} files for {number_of(counts.n_gold, 'gold sentence')}"
             raise MismatchError(f"{found}; nothing was scored\n{_RUNS}")

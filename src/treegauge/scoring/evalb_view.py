@@ -181,7 +181,8 @@ def _line_results(gold: Treebank, test: Treebank, parameters: Parameters) -> Ite
 
 def _unread_lines(bank: Treebank) -> dict[int, bytes]:
     """The text of each tree that could not be read, as a line: EVALB reads such trees in its own way."""
-    return {i: b" ".join(problem.text.split()) + b"\n" for i, problem in bank.problems().items() if problem.text.strip()}
+    unread = {i: problem.text for i, problem in bank.problems().items() if not problem.repairs}
+    return {i: b" ".join(text.split()) + b"\n" for i, text in unread.items() if text.strip()}
 
 
 def _refuse_gaps(*banks: Treebank) -> None:

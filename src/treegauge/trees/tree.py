@@ -126,7 +126,7 @@ class Tree:
         (S (P I) (VP (VP (V saw) (NP (P her)))))
         >>> Tree.from_spans("the cat sat".split(), [(0, 2), (1, 3)])
         Traceback (most recent call last):
-        treegauge.errors.UsageError: the span (1, 3) crosses another, or is not within 3 words
+        treegauge.errors.UsageError: the span (1, 3) crosses another
         """
         if isinstance(words, str) or not hasattr(words, "__len__") or {*map(type, words)} & {list, tuple}:
             raise UsageError(f"words must be a list of words, such as 'a b'.split(), not {words!r}")
@@ -144,7 +144,7 @@ class Tree:
                 done.append((end, label, []))
                 start, end, label = next(following)
             if start <= position or end > n:
-                raise UsageError(f"the span ({start}, {end}) crosses another, or is not within {n} words")
+                raise UsageError(f"the span {start, end} {'crosses another' if 0 <= start < end <= n else f'is outside {n} words'}")
             done[-1][2].append(Tree(tags[position], [words[position]]) if tags and tags[position] else words[position])
             while done and done[-1][0] == position + 1:
                 _, name, children = done.pop()
