@@ -213,3 +213,7 @@ def test_students_mistakes(rule: str, column: int, reason: str) -> None:
     with pytest.raises(FormatError) as found:
         PCFG.parse(f"%start S\n{rule}\n{GOOD_RULES}")
     assert (found.value.line, found.value.column, found.value.problem) == (2, column, reason)
+
+
+def test_a_line_may_be_continued_by_an_empty_one() -> None:
+    assert PCFG.parse('S -> "a" [1] \\\n\n') == PCFG.parse('S -> "a" [1]')

@@ -125,7 +125,7 @@ def _tokens(line: _GrammarLine, path: str) -> Iterator[_Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             rest = text[at:].lstrip()
-            if rest.startswith("#"):
+            if rest[:1] in ("", "#"):
                 return
             arrow = "; write ->" if rest.startswith(("-->", "::=", ":=", "=>")) else ""
             problem = f"neither a symbol, a word in quotes nor a probability in square brackets{arrow}"

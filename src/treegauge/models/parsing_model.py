@@ -143,7 +143,7 @@ class ParsingModel:
         if hasattr(text, "__fspath__"):
             raise UsageError(f"a sentence is a string, not a file; its text is pathlib.Path({str(text)!r}).read_text('utf-8')")
         several = f"not of type {type(text).__name__}; only parse takes a list of them, or a column, df['text']"
-        raise UsageError(f"a sentence is a string, {several}; tokens are words=[...]")
+        raise UsageError(f"a sentence is a string, {several}; else [model.kbest(x) for x in texts]; tokens are words=[...]")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trained model or a mixture to a file, from which :func:`load` opens it; a mixture's file names its models."""
