@@ -13,7 +13,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
@@ -39,6 +39,14 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
+
+
+def refuse_idle(names: Collection[str], advice: str) -> None:
+    """Refuse the options of these parameters of the running command if they were given: here they would do nothing."""
+    context = click.get_current_context()
+    for each in context.command.params:
+        if each.name in names and context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"{each.opts[-1]} {advice}")
 
 
 def reading_options(command: Function) -> Function:

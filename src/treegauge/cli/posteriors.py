@@ -13,7 +13,7 @@ import click
 
 from treegauge.cli._grammars import input_kind, input_sentences, load_models, model_options, models_and_text, raw_option
 from treegauge.cli._group import INPUT, Command, SvgFile
-from treegauge.cli._options import format_option, progress
+from treegauge.cli._options import format_option, progress, refuse_idle
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import AUTO, ReadOptions
@@ -88,12 +88,10 @@ def command(
       treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
       treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg
     """
-    context = click.get_current_context()
-    for option in context.command.params:
-        owner = str(getattr(option, "help", "")).partition(": ")[0]
-        is_idle = {"--tree": trees, "--calibration": calibration}.get(owner, "") is None
-        if is_idle and context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE:
-            raise UsageError(f"{option.opts[-1]} belongs to {owner}: add it")
+    if trees is None:
+        refuse_idle(("metrics", "preset", "samples", "seed"), "belongs to --tree: add it")
+    if calibration is None:
+        refuse_idle(("bins", "longest"), "belongs to --calibration: add it")
     names, file = models_and_text(files)
     parser = load_models(names, shares, start=start, renormalise=renormalise, device=device).for_f1
     options = ReadOptions(encoding=encoding, treebank=style)

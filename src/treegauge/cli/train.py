@@ -24,6 +24,7 @@ from treegauge.cli._options import (
     number_of_jobs,
     output_option,
     reading_options,
+    refuse_idle,
     status_line,
 )
 from treegauge.engines import IN_PROCESS
@@ -108,7 +109,10 @@ def command(
     if show and export:
         raise UsageError("--show and --export print different things: give one of them")
     network = neural or encoder is not None
-    _refuse_idle_options("show" if show else "export" if export else "network" if network else "grammars")
+    mode = "show" if show else "export" if export else "network" if network else "grammars"
+    for modes, names, advice in _IDLE:
+        if mode in modes.split():
+            refuse_idle(names.split(), advice)
     if show or export:
         _look(treebank, output, show, labels, svg, grammar, level, form)
         return
@@ -156,15 +160,6 @@ _IDLE = (
     ("grammars", "epochs embeddings device", "goes with --neural: grammars need rounds, no vectors and no GPU"),
 )  # fmt: skip
 """Options that do nothing in some modes of the command: the modes, the names of the parameters, and what to do."""
-
-
-def _refuse_idle_options(mode: str) -> None:
-    """Refuse options that are given, but do nothing in this mode."""
-    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
-    for modes, names, advice in _IDLE:
-        for each in context.command.params if mode in modes.split() else ():
-            if each.name in names.split() and context.get_parameter_source(each.name or "") is typed:
-                raise UsageError(f"{each.opts[0]} {advice}")
 
 
 def _size(path: str) -> str:
