@@ -53,7 +53,7 @@ class Preset:
     * ``labelled``: whether labels must agree for a match.
     * ``cutoff_length``: the length of the second block of EVALB's summary.
     * ``cut_labels_at``, ``cut_tags_at``: characters at whose first occurrence a phrase label or a tag is cut.
-    * ``function_before``: a mark before which a label or tag has its function, as in ``SUBJ+np``; what is behind the last one is compared.
+    * ``function_before``: a mark behind the function of a label or tag, as in ``SUBJ+np``; what follows the last is compared.
     * ``trivial_spans``: whether one-word spans and the whole sentence count.
     * ``duplicate_spans``: whether a bracket that occurs twice counts twice (PARSEVAL) or once.
     * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
