@@ -67,7 +67,9 @@ def command(
     if tune is not None and no_tune:
         raise UsageError("--tune and --no-tune contradict each other: leave out one")
     apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0
-    recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart)
+    recipe = Recipe(
+        steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart, treebank=options.treebank
+    )
 
     def pass_on(bank: Treebank) -> Treebank:
         bank = broken.pass_on(bank)

@@ -34,11 +34,11 @@ class TrainingTrees(NamedTuple):
     root: str | None
 
 
-def training_trees(trees: Iterable[Tree]) -> TrainingTrees:
-    """Trees normalised by :data:`STEPS`; those without words are left out, and those with gaps are an error."""
-    steps, kept, roots = pipeline(STEPS), list[Tree](), Counter[str]()
+def training_trees(trees: Iterable[Tree], steps: str = STEPS) -> TrainingTrees:
+    """Normalised trees; those without words are left out, and those with gaps are an error."""
+    normalise, kept, roots = pipeline(steps), list[Tree](), Counter[str]()
     for number, tree in enumerate(trees, start=1):
-        made = steps(tree)
+        made = normalise(tree)
         if made is not None and made.width:
             refuse_gaps(made, number)
             roots[tree.label if tree.label in ROOT_LABELS else "-"] += 1

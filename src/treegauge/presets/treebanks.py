@@ -90,6 +90,16 @@ def _value(name: str, value: Any) -> Any:
 TREEBANKS: dict[str, TreebankStyle] = _styles()
 """The style of each treebank, by name. ``ptb`` has the tags that EVALB's ``COLLINS.prm`` deletes: there brackets are words."""
 
+
+def with_function_mark(treebank: str) -> str:
+    """The name of a treebank if functions stand before a mark in its labels, as in ``SUBJ+np``; else the empty one.
+
+    >>> with_function_mark("floresta"), with_function_mark("ctb"), with_function_mark("")
+    ('floresta', '', '')
+    """
+    return treebank if treebank and TREEBANKS[treebank].function_mark else ""
+
+
 TRACES: frozenset[str] = frozenset(tag for known in TREEBANKS.values() for tag in known.traces)
 """The tags of traces in all treebanks, which stand for no word."""
 

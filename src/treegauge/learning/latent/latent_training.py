@@ -297,13 +297,14 @@ def train_latent(
     settings: TrainingSettings | None = None,
     *,
     trained_on: str = "",
+    steps: str = STEPS,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_iteration: Callable[[IterationReport], None] = lambda _: None,
     on_try: Callable[[Trial], None] = lambda _: None,
     save: Callable[[LatentModel], None] = lambda _: None,
 ) -> LatentModel:
-    """Train a model on trees, after normalising them by :data:`~treegauge.grammar.training_sentences.STEPS`.
+    """Train a model on trees, after normalising them by ``steps``.
 
     The state is written to the folder ``checkpoint`` before each call of ``on_iteration``; ``resume`` continues from it and gives
     the same model as an uninterrupted run. The folder is removed at the end, after ``save`` was called with the model. ``on_try``
@@ -315,13 +316,13 @@ def train_latent(
     digest = trained_on or hashlib.sha256("\n".join(map(str, trees)).encode()).hexdigest()
     checkpoints = Checkpoints(checkpoint, {**settings.plan, "trees": digest}, resume=resume)
     run = _TrainingRun(settings, len(trees), on_iteration, checkpoints)
-    chosen = _choose_settings(trees, run, on_try)
-    arrays = treebank_arrays(trees)
+    chosen = _choose_settings(trees, steps, run, on_try)
+    arrays = treebank_arrays(trees, steps)
     made = run.train(arrays, "grammar", settings.grammars if chosen.rounds else 1, chosen.rounds, settings.seed)
     grammars = tuple(as_stored(each[chosen.rounds], arrays.base, arrays.table) for each in made)
     notes = {
         "method": "latent-variable grammar by split-merge EM (Matsuzaki et al. 2005; Petrov et al. 2006)",
-        "steps": STEPS,
+        "steps": steps,
         "trees": arrays.nodes.n_trees,
         "seed": settings.seed,
         "rounds": chosen.rounds,
@@ -335,7 +336,7 @@ def train_latent(
     return model
 
 
-def _choose_settings(trees: Sequence[Tree], run: _TrainingRun, on_try: Callable[[Trial], None]) -> TunedTraining:
+def _choose_settings(trees: Sequence[Tree], steps: str, run: _TrainingRun, on_try: Callable[[Trial], None]) -> TunedTraining:
     """The settings for these trees: chosen on held-out trees, read from the checkpoint, or the defaults if nothing is chosen."""
     settings = run.settings
     if not settings.tuning_grammars or len(trees) < FEWEST_TO_TUNE:
@@ -345,7 +346,7 @@ def _choose_settings(trees: Sequence[Tree], run: _TrainingRun, on_try: Callable[
     if known is not None:
         return known
     rest, held = hold_out(trees)
-    arrays = treebank_arrays(rest)
+    arrays = treebank_arrays(rest, steps)
     rounds = settings.most_rounds if settings.rounds is None else settings.rounds
     made = run.train(arrays, "tuning", min(settings.tuning_grammars, settings.grammars), rounds, settings.seed + 1)
     if settings.rounds is not None:
