@@ -86,8 +86,7 @@ def command(
 
         write_grammar(grammar, form, output)
     left_out = sum(notes["left_out"].values())
-    trees = number_of(notes["trees"], "tree")
-    click.echo(f"{trees} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
+    click.echo(f"{number_of(notes['trees'], 'tree')} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
     click.echo(str(statistics(grammar)), err=True)
 
 

@@ -113,7 +113,7 @@ def _tuned(
     parser: MixtureParser, models: Sequence[LoadedModel], trees: Sequence[Tree], style: str, *, quiet: bool
 ) -> tuple[tuple[float, ...], float, dict[str, object]]:
     """The shares, lam, and as notes the settings for each purpose with their rates, and the calibration of expected F1."""
-    from treegauge.normalise import pipeline
+    from treegauge.grammar.training_sentences import without_traces
     from treegauge.parsing.mixture_tuning import tune_mixture
     from treegauge.parsing.tuned_decoding import settings_to_notes
 
@@ -127,10 +127,6 @@ def _tuned(
     for name, setting in found.settings.best.items():
         click.echo(f"best for {name}: --objective {setting}", err=True)
     tuned = replace(parser, shares=found.shares, lam=found.lam)
-    gold = [tree for tree in map(pipeline("traces"), trees) if tree is not None and tree.width]
-    notes: dict[str, object] = {
-        "settings": settings_to_notes(found.settings),
-        "f1": found.f1,
-        "calibration": tuned.fit_calibration(gold),
-    }
+    calibration = tuned.fit_calibration(without_traces(trees))
+    notes: dict[str, object] = {"settings": settings_to_notes(found.settings), "f1": found.f1, "calibration": calibration}
     return found.shares, found.lam, notes

@@ -127,9 +127,7 @@ def command(
         from treegauge.neural.network_model import chosen_device
 
         device, bank = chosen_device(device), _training_trees(treebank, options, hold_out, broken)
-        _train_network(
-            bank, steps, output, quick, epochs, embeddings, encoder, seed, no_tune, jobs, device, checkpoint, resume, quiet
-        )
+        _neural(bank, steps, output, quick, epochs, embeddings, encoder, seed, no_tune, jobs, device, checkpoint, resume, quiet)
         return
     if epochs is not None or embeddings is not None:
         raise UsageError("grammars are trained in rounds, and without vectors: --epochs and --embeddings go with --neural")
@@ -151,9 +149,8 @@ def command(
             list(bank), settings, trained_on=bank.sha256(), steps=steps, checkpoint=checkpoint or f"{output}.checkpoint",
             resume=resume, on_iteration=_iteration_printer(show_line), on_try=on_try, save=lambda made: save_latent(made, output),
         )  # fmt: skip
-    size = _size(output)
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
-    click.echo(f"{made}, lam {model.settings.lam:g}, {size}, {_cost(began)}: {output}", err=True)
+    click.echo(f"{made}, lam {model.settings.lam:g}, {_size(output)}, {_cost(began)}: {output}", err=True)
 
 
 def _size(path: str) -> str:
@@ -176,7 +173,7 @@ def _cost(began: float, device: str = "cpu") -> str:
     return f"{spent} with {' and '.join(held)}" if held else spent
 
 
-def _train_network(
+def _neural(
     bank: Treebank, steps: str, output: str, quick: bool, epochs: int | None, embeddings: str | None, encoder: str | None,
     seed: int, no_tune: bool, jobs: int, device: str, checkpoint: str | None, resume: bool, quiet: bool,
 ) -> None:  # fmt: skip
@@ -209,8 +206,7 @@ def _train_network(
             vectors=vectors, encoder=pretrained, resume=resume, on_report=report, save=lambda made: save_network(made, output),
         )  # fmt: skip
     f1 = f"held-out F1 {100 * model.notes['f1']:.2f}, " if model.notes["f1"] is not None else ""
-    size = _size(output)
-    click.echo(f"network: {f1}lam {model.lam:g}, {size}, on {device} {_cost(began, device)}: {output}", err=True)
+    click.echo(f"network: {f1}lam {model.lam:g}, {_size(output)}, on {device} {_cost(began, device)}: {output}", err=True)
 
 
 def _training_trees(treebank: str, options: ReadOptions, share: float, broken: BrokenTrees) -> Treebank:

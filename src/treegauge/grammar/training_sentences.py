@@ -49,6 +49,11 @@ def training_trees(trees: Iterable[Tree], steps: str = STEPS) -> TrainingTrees:
     return TrainingTrees(kept, None if root == "-" else root)
 
 
+def without_traces(trees: Iterable[Tree]) -> list[Tree]:
+    """The trees without traces; those without words are left out."""
+    return [tree for tree in map(pipeline("traces"), trees) if tree is not None and tree.width]
+
+
 def sentence_hash(words: Iterable[str], purpose: str = "") -> int:
     """A hash of 64 bits of the words of a sentence, another one for each ``purpose``; the same on every machine.
 

@@ -31,7 +31,7 @@ from treegauge.errors import (
     refusing_unreadable,
     warn,
 )
-from treegauge.presets.treebanks import TREEBANKS, TreebankStyle, with_function_mark
+from treegauge.presets.treebanks import TREEBANKS, TreebankStyle
 from treegauge.tables import concise
 
 ON_ERROR = ("parse-fails", "stop", "repair")
@@ -454,7 +454,7 @@ class ReadOptions:
     @property
     def of_categories(self) -> ReadOptions:
         """The same options, by which functions before a mark, as in ``SUBJ+np``, are left out of labels."""
-        return replace(self, functions=self.functions and not with_function_mark(self.treebank))
+        return replace(self, functions=self.functions and not (self.style and self.style.function_mark))
 
     @property
     def of_gold(self) -> ReadOptions:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from treegauge.engines import in_threads
 from treegauge.errors import TreegaugeWarning, UsageError
-from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes, training_trees
+from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes, training_trees, without_traces
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.neural.backend import as_numpy, fast_products, torch_module
 from treegauge.neural.network_model import WITH_ENCODER, NetworkModel, NetworkSettings, chosen_device, half_precision
@@ -31,7 +31,6 @@ from treegauge.neural.network_view import NetworkView, network_views
 from treegauge.neural.pretrained_encoder import PretrainedEncoder
 from treegauge.neural.sentence_batches import UNKNOWN, Batch, Vocabulary, encode_sentences, make_batch, span_row, vocabulary_of
 from treegauge.neural.word_vectors import WordVectors
-from treegauge.normalise import pipeline
 from treegauge.parsing.confidence import expected_counts, fit_calibration
 from treegauge.parsing.free_objectives import labelled_precision_recall
 from treegauge.parsing.span_trees import labelled_spans
@@ -135,8 +134,7 @@ def train_network(
 
 def _slice(held: Sequence[Tree]) -> list[Tree]:
     """The trees of the slice that are parsed: without traces, and without very long sentences."""
-    made = map(pipeline("traces"), held)
-    return [tree for tree in made if tree is not None and 0 < tree.width <= MOST_WORDS]
+    return [tree for tree in without_traces(held) if tree.width <= MOST_WORDS]
 
 
 @contextmanager

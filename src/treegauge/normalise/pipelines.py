@@ -20,7 +20,7 @@ from treegauge.normalise import labels, markovisation, pruning
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
 from treegauge.presets import load_preset
-from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS, with_function_mark
+from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.tables import british, cut
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.treebank import pick_origins
@@ -447,7 +447,7 @@ def label_pipeline(text: str, treebank: str) -> Pipeline:
     >>> print(label_pipeline("root,functions", "floresta"), label_pipeline("root,functions", "alpino"))
     root:labels=floresta,functions:before=+ root,functions
     """
-    return pipeline(text, with_function_mark(treebank))
+    return pipeline(text, treebank if treebank and TREEBANKS[treebank].function_mark else "")
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -161,9 +161,8 @@ def settings_on_trees(
     sentences = tuning_sentences(tree for tree in map(clean, trees) if tree is not None)
     if not sentences:
         return None
-    return choose_settings(
-        grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps, calibrated=True, advance=advance
-    )
+    joined = "joined" in recipe.steps
+    return choose_settings(grammar, sentences, tag_words=recipe.tags, joined=joined, calibrated=True, advance=advance)
 
 
 def settings_to_notes(chosen: TunedDecoding) -> dict[str, Any]:

@@ -68,6 +68,10 @@ class TreebankStyle:
         }
         return [line for line, holds in found.items() if holds]
 
+    def is_related(self, other: TreebankStyle) -> bool:
+        """Whether the styles have the same traces and comments, as those of PPCME2 and IcePaHC."""
+        return (self.trace_forms, self.comment) == (other.trace_forms, other.comment)
+
     @property
     def changes_trees(self) -> bool:
         """Whether trees are changed after reading, so that compiled readers cannot be used."""
@@ -89,16 +93,6 @@ def _value(name: str, value: Any) -> Any:
 
 TREEBANKS: dict[str, TreebankStyle] = _styles()
 """The style of each treebank, by name. ``ptb`` has the tags that EVALB's ``COLLINS.prm`` deletes: there brackets are words."""
-
-
-def with_function_mark(treebank: str) -> str:
-    """The name of a treebank if functions stand before a mark in its labels, as in ``SUBJ+np``; else the empty one.
-
-    >>> with_function_mark("floresta"), with_function_mark("ctb"), with_function_mark("")
-    ('floresta', '', '')
-    """
-    return treebank if treebank and TREEBANKS[treebank].function_mark else ""
-
 
 TRACES: frozenset[str] = frozenset(tag for known in TREEBANKS.values() for tag in known.traces)
 """The tags of traces in all treebanks, which stand for no word."""

@@ -29,7 +29,7 @@ from treegauge.errors import TreegaugeError, UsageError
 from treegauge.grammar.latent.latent_grammar import LatentCounts, LatentSmoothing, LexiconSmoothing
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings, as_stored, settings_document, settings_from
 from treegauge.grammar.latent.rule_rows import RuleRows
-from treegauge.grammar.training_sentences import STEPS, sentence_hashes
+from treegauge.grammar.training_sentences import STEPS, sentence_hashes, without_traces
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.learning.latent.treebank_em import (
     SCHEDULE,
@@ -40,7 +40,6 @@ from treegauge.learning.latent.treebank_em import (
     training_steps,
     treebank_arrays,
 )
-from treegauge.normalise import pipeline
 from treegauge.parsing.confidence import F1Calibration, calibration_from_notes
 from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.parsing.latent.latent_parser import LatentParser
@@ -156,11 +155,9 @@ def choose_settings(
 def _gold(held: Sequence[Tree]) -> list[Tree]:
     """At most :data:`MOST_SENTENCES` of the trees, evenly spread, without traces and long sentences; the shortest if all are
     long."""
-    traces = pipeline("traces")
-    whole = [tree for tree in map(traces, held) if tree is not None and tree.width]
+    whole = without_traces(held)
     made = [tree for tree in whole if tree.width <= MOST_WORDS] or sorted(whole, key=lambda tree: tree.width)[:FEW_SENTENCES]
-    every = max(1, -(-len(made) // MOST_SENTENCES))
-    return made[::every]
+    return made[:: max(1, -(-len(made) // MOST_SENTENCES))]
 
 
 def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[float, float]:
