@@ -160,3 +160,37 @@ def test_a_binary_file_is_one_error_and_a_note_on_the_file_comes_first(folder: P
         main(["validate", "x.ptb"])
     lines = capsys.readouterr().out.splitlines()
     assert [("--treebank floresta" in line, "text outside" in line) for line in lines[:2]] == [(True, False), (False, True)]
+
+
+def test_the_signs_of_another_style_than_the_given_one_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.psd").write_text("( (IP-MAT (NP-SBJ *con*) (VBDI kom-koma) (. .-.)) (ID 1350.X,1.2))\n" * 9, "utf-8")
+    (folder / "x.ptb").write_text("#1 Ana\n(UTT+np (H+prop Ana) (X+n b))\n" * 9, "utf-8")
+    for treebank, name, expected in (
+        ("cess", "x.psd", "icepahc"), ("ptb", "x.psd", "icepahc"), ("icepahc", "x.ptb", "floresta"),
+        ("icepahc", "x.psd", ""), ("ppcme2", "x.psd", ""), ("ycoe", "x.psd", ""), ("floresta", "x.ptb", ""),
+    ):  # fmt: skip
+        found = run(f"convert {name} -o y.mrg --treebank {treebank} --on-error skip", capsys)[1]
+        assert (f"read it with --treebank {expected}" in found) == bool(expected), (treebank, name)
+
+
+def test_converted_labels_keep_their_functions_and_a_note_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.ptb").write_text("#1 Ana\n(UTT+np (H+prop Ana) (.))\n", "utf-8")
+    said = run("convert x.ptb --treebank floresta -o x.mrg", capsys)[1]
+    assert "labels keep FUNCTION+form: give --treebank floresta with the result" in said
+    for command in ("convert x.ptb --treebank floresta --no-functions -o y.mrg", "convert y.mrg -o z.mrg --treebank ptb"):
+        assert "FUNCTION" not in run(command, capsys)[1]
+    with pytest.raises(SystemExit):
+        main(["normalise", "x.mrg", "--treebank", "floresta", "--steps", "functions"])
+    assert capsys.readouterr().out == "(np (prop Ana) (. .))\n"
+
+
+def test_sinica_in_big5_is_one_error_that_names_the_style(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.parsed").write_bytes("#1:1.[0] S(agent:NP(Head:Nhaa:他)|Head:VA11:來)#。(PERIODCATEGORY)\n".encode("big5") * 9)
+    found = examine(Source("x.parsed")).errors
+    assert len(found) == 1
+    assert found[0].advice.startswith("Files of the Sinica Treebank are often Big5")
+    assert "--treebank sinica" in run("convert x.parsed -o x.mrg", capsys)[1]
+    assert len(read("x.parsed", treebank="sinica")) == 9
+    line = "#1:1.[0] VA11:來#\n".encode()
+    (folder / "y.parsed").write_bytes(line + b"#2:1.[0] VA11:\xff#\n" * 2 + line)
+    assert len(examine(Source("y.parsed")).errors) == 2, "single lines that are wrong are all found"

@@ -227,6 +227,8 @@ def test_functions_of_floresta_and_sinica_can_be_left_out() -> None:
     assert str(read(Source(name, text.encode()), styled("floresta", functions=False))[0]) == (
         '(fcl (np (art A) (prop Ana) (-- --) (np (« «) (n noiva) (»" »")) (-- --)) (v-fin dorme) (. .))'
     )
+    twice = Source("x.ptb", b"(STA+fcl (ADVL/N<[+3]+pp (H+prp com)))")
+    assert str(read(twice, styled("floresta", functions=False))[0]) == "(fcl (pp (prp com)))"
     assert str(read(Source("x", SINICA.encode()), ReadOptions(functions=False))[0]) == "(S (NP (Nhaa 他)) (Dd 常常) (VA11 來))"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -14,11 +15,12 @@ import pytest
 from click.testing import CliRunner
 from tests.latent.test_training import FAST, bank
 
+import treegauge as python
 from treegauge.cli._group import treegauge
 from treegauge.engines.workers import Processes
 from treegauge.errors import TooLong, TreegaugeError
 from treegauge.grammar.latent.latent_model import LatentModel, load_latent, save_latent
-from treegauge.grammar.training_sentences import hold_out_by_words, sentence_hashes
+from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes
 from treegauge.learning.latent.latent_training import train_latent
 from treegauge.parsing.latent.latent_forest import LatentForest
 
@@ -204,6 +206,50 @@ def test_held_out_trees_are_not_among_the_sentences_of_the_model(folder: Path) -
     assert not np.isin(sentence_hashes(held), load_latent(folder / "rest.model").sentences).any()
     run(folder, "train", "bank.mrg", "-o", "all.model", *quickly)
     assert load_latent(folder / "all.model").sentences.tolist() == sentence_hashes(trees).tolist()
+
+
+def marked_bank() -> list[str]:
+    """Trees whose functions stand before a mark, as in Floresta: each word in several functions."""
+    nouns, verbs = ["chuva", "casa", "ave", "rua"], ["cai", "dorme", "passa"]
+    return [
+        f"(STA+fcl (SUBJ+np (>N+pron-det esta) (H+n {noun})) (P+v-fin {verb}) (ADVL/N<[+3]+pp (H+prp em) (P<+n {other})) (.))"
+        for noun, verb, other in itertools.product(nouns, verbs, nouns)
+    ]
+
+
+def test_functions_before_a_mark_are_not_learned(tmp_path: Path) -> None:
+    (tmp_path / "bank.ptb").write_text("#1 a comment\n" + "\n".join(marked_bank()), "utf-8")
+    (tmp_path / "words.txt").write_text("esta chuva cai em casa .\n", "utf-8")
+    expected = "(fcl (np (pron-det esta) (n chuva)) (v-fin cai) (pp (prp em) (n casa)) (. .))\n"
+    style = ("bank.ptb", "--treebank", "floresta")
+    for command in (["train", "--grammars", "1", "--rounds", "1"], ["induce"], ["induce", "--steps", "traces,functions,root"]):
+        _, said = run(tmp_path, *command, *style, "-o", "m.model")
+        assert "held-out F1 100.00" in said or command[0] == "induce", "the held-out trees are cut, too"
+        assert run(tmp_path, "parse", "m.model", "words.txt")[0] == expected, command
+        calibration = run(tmp_path, "posteriors", "m.model", "--calibration", *style)[0]
+        assert "F1 100.00 expected, 100.00 actual" in calibration
+        _, said = run(tmp_path, "parse", "m.model", *style, "--input", "trees", "--gold-tags", "--posteriors", "-o", "out.mrg")
+        assert "0 without a parse" in said
+        assert "actual recall 100.00, precision 100.00" in said
+    marked = run(tmp_path, "induce", *style, "--steps", "traces,root,mh", "-o", "-")[0]
+    assert "fcl^~v-fin" in marked or "fcl^~pron-det" in marked, "tags are whole"
+    assert "+" not in marked
+    learned = run(tmp_path, "learn", *style, "--nonterminals", "2", "--iterations", "1")[0]
+    assert '"v-fin"' in learned
+    assert "+" not in learned
+    held = ("--hold-out", "0.3")
+    run(tmp_path, "train", *style, *held, "-o", "a.model", "--grammars", "1", "--rounds", "0", "--no-tune")
+    run(tmp_path, "induce", *style, *held, "-o", "b.model", "--no-tune")
+    _, said = run(tmp_path, "mix", "a.model", "b.model", "--tune", *style, *held, "-o", "mix.model")
+    assert "F1 100.00; lam" in said
+    for treebank in (tmp_path / "bank.ptb", python.read(tmp_path / "bank.ptb", treebank="floresta")):
+        model = python.train(treebank, treebank="floresta", grammars=1, rounds=0, tune=False)
+        assert f"{model.parse('esta chuva cai em casa .')}\n" == expected
+        assert model.notes["steps"] == "traces,functions:before=+,features,root:labels=floresta,redundant"
+    (tmp_path / "penn.mrg").write_text("".join(f"{tree}\n" for tree in bank()), "utf-8")
+    for name in ("", "ptb"):
+        model = python.train(tmp_path / "penn.mrg", treebank=name, grammars=1, rounds=0, tune=False)
+        assert model.notes["steps"] == STEPS, "other styles change no step"
 
 
 def test_an_interrupted_training_says_how_it_continues(tmp_path: Path) -> None:

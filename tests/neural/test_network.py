@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import treegauge
 from treegauge.errors import ModelError, TreegaugeError, TreegaugeWarning, UsageError
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.trees import Tree
@@ -439,3 +440,14 @@ def test_a_checkpoint_with_a_negative_number_of_steps_is_damaged() -> None:
 
     with pytest.raises(ValueError, match="negative"):
         _Training.restore(object.__new__(_Training), {"epoch": -1, "at": 0, "step": 0, "total": 0.0, "history": []}, {})
+
+
+def test_a_network_learns_no_functions_before_a_mark() -> None:
+    text = "(STA+fcl (SUBJ+np (>N+pron-det esta) (H+n {}a)) (P+v-fin cai) (.))"
+    trees = treegauge.as_treebank([text.format(letter) for letter in "abcdefghijklmnopqrst"], treebank="floresta")
+    small = {name: getattr(TINY, name) for name in ("words", "characters", "hidden", "spans")}
+    model = treegauge.train(trees, treebank="floresta", neural=True, tune=False, epochs=1, device="cpu", **small)
+    assert isinstance(model.parser, NetworkParser)
+    assert model.parser.model.vocabulary.tags == (".", "n", "pron-det", "v-fin")
+    assert set(model.parser.model.vocabulary.labels) <= {"", "fcl", "np"}
+    assert model.notes["steps"].startswith("traces,functions:before=+")

@@ -182,6 +182,9 @@ def test_steps_follow_the_style_of_the_treebank() -> None:
     assert str(pipeline("functions:tags=no", "floresta")(tree)) == "(fcl (np (H+n chuva)) (P+v-fin caiu) (. .))"
     assert str(pipeline("functions:before=", "floresta")(tree)) == str(pipeline("functions")(tree))
     assert str(pipeline("preset:default", "floresta")(tree)) == "(fcl (np (n chuva)) (v-fin caiu))"
+    twice = Tree.parse("(STA+fcl (ADVL/N<[+3]+pp (H+prp com)))")
+    assert str(pipeline("functions", "floresta")(twice)) == "(fcl (pp (prp com)))", "cut at the last mark"
+    assert str(pipeline("preset:default", "floresta")(twice)) == "(fcl (pp (prp com)))"
     assert str(pipeline("root", "alpino")(Tree.parse("(top (smain (n Jan)))"))) == "(smain (n Jan))"
     with pytest.raises(UnknownName, match="unknown treebank 'floreste'; did you mean 'floresta'"):
         pipeline("functions", "floreste")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from treegauge.cli._group import INPUT, Command
-from treegauge.cli._options import broken_trees_options, output_option, reading_options, stream_option
+from treegauge.cli._options import broken_trees_options, output_option, reading_options, remark, stream_option
 from treegauge.cli._treebanks import sources_with_counts, sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, stream as blocks_of, write_blocks
 from treegauge.io.broken import BrokenTrees
@@ -51,3 +51,5 @@ def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, 
         options = replace(options, features=output_format(output, to).features)
     with sources_with_progress(files, "converting") as sources, sources_with_counts(sources, options) as counted:
         write_blocks((broken.pass_on(block) for source in counted for block in blocks_of(source, options)), output, to)
+    if options.of_categories != options:
+        remark(f"labels keep FUNCTION+form: give --treebank {options.treebank} with the result, or normalise --steps functions")

@@ -67,7 +67,9 @@ def command(
     if tune is not None and no_tune:
         raise UsageError("--tune and --no-tune contradict each other: leave out one")
     apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0
-    recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart)
+    recipe = Recipe(
+        steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart, treebank=options.treebank
+    )
 
     def pass_on(bank: Treebank) -> Treebank:
         bank = broken.pass_on(bank)
@@ -84,8 +86,7 @@ def command(
 
         write_grammar(grammar, form, output)
     left_out = sum(notes["left_out"].values())
-    trees = number_of(notes["trees"], "tree")
-    click.echo(f"{trees} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
+    click.echo(f"{number_of(notes['trees'], 'tree')} counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
     click.echo(str(statistics(grammar)), err=True)
 
 

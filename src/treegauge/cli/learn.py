@@ -22,7 +22,8 @@ from treegauge.grammar.tree_counts import statistics
 from treegauge.io import ReadOptions, read
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.learning.sentences import text_of_files, trees_to_learn_from
-from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
+from treegauge.normalise import PUNCTUATION, TRACE_TAGS
+from treegauge.normalise.pipelines import label_pipeline
 from treegauge.presets import load_preset
 from treegauge.tables import number_of, plain
 
@@ -87,6 +88,7 @@ def command(
     if tune is not None and form != "model":
         raise UsageError("--tune stores settings in a model: leave it out, or write a model")
     settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, jobs, device)
+    reading["options"] = reading["options"].of_categories
     sentences = _sentences(brackets, **reading)
     sizes = (len(sentences), "sentence"), (sentences.n_tokens, "token"), (len(sentences.start), "bracket")
     click.echo(", ".join(number_of(size, noun) for size, noun in sizes), err=True)
@@ -108,7 +110,7 @@ def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, op
     """The settings with the best unlabelled rates on some trees, as the model stores them."""
     from treegauge.parsing.tuned_decoding import UNLABELLED, choose_settings, settings_to_notes, tuning_sentences
 
-    clean = pipeline("traces,functions,root" + (",punctuation" if no_punctuation else ""))
+    clean = label_pipeline("traces,functions,root" + (",punctuation" if no_punctuation else ""), options.treebank)
     gold = tuning_sentences(tree for tree in map(clean, read(path, options)) if tree is not None)
     preset = replace(load_preset("default"), name="unlabelled", labelled=False)
     with progress("tuning", len(gold)) as advance:

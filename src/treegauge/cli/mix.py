@@ -76,7 +76,7 @@ def command(
         click.echo("equal shares suit models that are about equally good; --tune TREES chooses shares by F1", err=True)
     if tune is not None:
         trees = _tuning_trees(tune, options, hold_out, loaded, drop=drop_overlap)
-        chosen, best, notes = _tuned(parser, loaded, trees, quiet=quiet)
+        chosen, best, notes = _tuned(parser, loaded, trees, options.treebank, quiet=quiet)
     save_mixture(output, models, chosen, best, notes=notes, bundle=bundle)
     said = ", ".join(f"{name} {share:g}" for name, share in zip(models, chosen, strict=True))
     click.echo(f"shares: {said}; lam {best:g}: {output}", err=True)
@@ -86,7 +86,7 @@ def _tuning_trees(path: str, options: ReadOptions, share: float, models: Sequenc
     """The trees to tune on; an error if a model was trained on some of them, unless these are to be dropped."""
     from treegauge.grammar.training_sentences import hold_out_by_words, seen_sentences
 
-    trees = list(read(path, options))
+    trees = list(read(path, options.of_categories))
     if share:
         trees = hold_out_by_words(trees, share)[1]
     for model in models:
@@ -110,16 +110,16 @@ def _tuning_trees(path: str, options: ReadOptions, share: float, models: Sequenc
 
 
 def _tuned(
-    parser: MixtureParser, models: Sequence[LoadedModel], trees: Sequence[Tree], *, quiet: bool
+    parser: MixtureParser, models: Sequence[LoadedModel], trees: Sequence[Tree], style: str, *, quiet: bool
 ) -> tuple[tuple[float, ...], float, dict[str, object]]:
     """The shares, lam, and as notes the settings for each purpose with their rates, and the calibration of expected F1."""
-    from treegauge.normalise import pipeline
+    from treegauge.grammar.training_sentences import without_traces
     from treegauge.parsing.mixture_tuning import tune_mixture
     from treegauge.parsing.tuned_decoding import settings_to_notes
 
     began = time.monotonic()
     with when_compiling(report_compiling), status_line(quiet=quiet) as show:
-        found = tune_mixture(parser, trees, show=show)
+        found = tune_mixture(parser, trees, treebank=style, show=show)
     size, seconds = found.settings.sentences, time.monotonic() - began
     click.echo(f"tuned on {number_of(size, 'sentence')} in {seconds:.0f} s: F1 {100 * found.f1:.2f}; lam {found.lam:g}", err=True)
     for model, f1 in zip(models, found.alone, strict=True):
@@ -127,10 +127,6 @@ def _tuned(
     for name, setting in found.settings.best.items():
         click.echo(f"best for {name}: --objective {setting}", err=True)
     tuned = replace(parser, shares=found.shares, lam=found.lam)
-    gold = [tree for tree in map(pipeline("traces"), trees) if tree is not None and tree.width]
-    notes: dict[str, object] = {
-        "settings": settings_to_notes(found.settings),
-        "f1": found.f1,
-        "calibration": tuned.fit_calibration(gold),
-    }
+    calibration = tuned.fit_calibration(without_traces(trees))
+    notes: dict[str, object] = {"settings": settings_to_notes(found.settings), "f1": found.f1, "calibration": calibration}
     return found.shares, found.lam, notes

@@ -310,7 +310,7 @@ def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | 
         from treegauge.scoring.evaluation import score
         from treegauge.trees import Tree
 
-        right = read(gold, reading)
+        right = read(gold, reading.of_categories)
         texts = [json.loads(text.strip(",\n"))["tree"] if form != "bracketed" else text for text, _ in found]
         kept = [i for i, (_, each) in enumerate(found) if each is not None]
         rates = score([right[i] for i in kept], [Tree.parse(texts[i]) for i in kept], metric="parseval").rates

@@ -18,7 +18,7 @@ from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.io import read
 from treegauge.io.sources import AUTO, ReadOptions
 from treegauge.io.writing import write_bytes
-from treegauge.normalise import pipeline
+from treegauge.normalise.pipelines import label_pipeline
 from treegauge.parsing.chart import check_memory
 from treegauge.parsing.expected import calibrate, draw_calibration, expected_rates
 from treegauge.parsing.forest import Forest, no_parse
@@ -226,7 +226,7 @@ def _print_expected_rates(
     columns: tuple[str, ...] = ("tree", "ER_LR", "expected precision", "expected F1", "ER_PC", "ER_CF", *metrics)
     unparsed, by_samples = 0, False
     bank = read(path, options)
-    clean = pipeline("traces,functions,root")
+    clean = label_pipeline("traces,functions,root", options.treebank)
     with progress("trees", len(bank)) as advance:
         for number, tree in enumerate(bank, 1):
             shown = clean(tree)
@@ -262,7 +262,7 @@ def _calibration(
     parser: SentenceParser, path: str, options: ReadOptions, bins: bool, longest: int | None, svg: Path | None, form: str
 ) -> None:
 
-    clean = pipeline("traces,functions,root")
+    clean = label_pipeline("traces,functions,root", options.treebank)
     kept = [tree for tree in map(clean, read(path, options)) if tree is not None and 0 < tree.width <= (longest or tree.width)]
     if not kept:
         raise NoParse("there is no tree to compare with")

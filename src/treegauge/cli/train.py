@@ -29,9 +29,11 @@ from treegauge.cli._options import (
 )
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
+from treegauge.grammar.training_sentences import STEPS, hold_out_by_words
 from treegauge.io import ReadOptions, read
 from treegauge.io.broken import BrokenTrees
 from treegauge.io.writing import check_writable, write_bytes, write_chunks
+from treegauge.normalise.pipelines import label_pipeline
 from treegauge.tables import number_of
 from treegauge.trees import Tree, Treebank
 
@@ -119,13 +121,14 @@ def command(
     if output in (None, "-"):
         raise UsageError("name the model file: -o parser.model")
     check_writable(output)
+    steps = str(label_pipeline(STEPS, options.treebank))
     if network:
         if quick and encoder is not None:
             raise UsageError("--quick trains a small network, --encoder a large one: leave out one")
         from treegauge.neural.network_model import chosen_device
 
         device, bank = chosen_device(device), _training_trees(treebank, options, hold_out, broken)
-        _train_network(bank, output, quick, epochs, embeddings, encoder, seed, no_tune, jobs, device, checkpoint, resume, quiet)
+        _neural(bank, steps, output, quick, epochs, embeddings, encoder, seed, no_tune, jobs, device, checkpoint, resume, quiet)
         return
     from treegauge.compilation import report_compiling, when_compiling
     from treegauge.grammar.latent.latent_model import save_latent
@@ -142,8 +145,8 @@ def command(
                 click.echo(f"held-out F1 {100 * tried.f1:.2f} at lam {tried.lam:g}: {tried.what}", err=True)
 
         model = train_latent(
-            list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
-            on_iteration=_iteration_printer(show_line), on_try=on_try, save=lambda made: save_latent(made, output),
+            list(bank), settings, trained_on=bank.sha256(), steps=steps, checkpoint=checkpoint or f"{output}.checkpoint",
+            resume=resume, on_iteration=_iteration_printer(show_line), on_try=on_try, save=lambda made: save_latent(made, output),
         )  # fmt: skip
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
     click.echo(f"{made}, lam {model.settings.lam:g}, {_size(output)}, {_cost(began)}: {output}", err=True)
@@ -182,9 +185,9 @@ def _cost(began: float, device: str = "cpu") -> str:
     return f"{spent} with {' and '.join(held)}" if held else spent
 
 
-def _train_network(
-    bank: Treebank, output: str, quick: bool, epochs: int | None, embeddings: str | None, encoder: str | None, seed: int,
-    no_tune: bool, jobs: int, device: str, checkpoint: str | None, resume: bool, quiet: bool,
+def _neural(
+    bank: Treebank, steps: str, output: str, quick: bool, epochs: int | None, embeddings: str | None, encoder: str | None,
+    seed: int, no_tune: bool, jobs: int, device: str, checkpoint: str | None, resume: bool, quiet: bool,
 ) -> None:  # fmt: skip
     from treegauge.neural.network_model import QUICK, WITH_ENCODER, NetworkSettings, save_network
     from treegauge.neural.network_training import TrainingReport, train_network
@@ -210,7 +213,7 @@ def _train_network(
             show_line(f"epoch {at.epoch} of {at.epochs}: {at.loss:.3f} nats per sentence{f1}{left}")
 
         model = train_network(
-            list(bank), settings, trained_on=bank.sha256(), device=device,
+            list(bank), settings, trained_on=bank.sha256(), steps=steps, device=device,
             jobs=number_of_jobs(jobs, IN_PROCESS), tune=not no_tune, checkpoint=checkpoint or f"{output}.checkpoint",
             vectors=vectors, encoder=pretrained, resume=resume, on_report=report, save=lambda made: save_network(made, output),
         )  # fmt: skip
@@ -220,9 +223,7 @@ def _train_network(
 
 def _training_trees(treebank: str, options: ReadOptions, share: float, broken: BrokenTrees) -> Treebank:
     """The trees of a file without the held-out ones; stderr shows how many there are."""
-    from treegauge.grammar.training_sentences import hold_out_by_words
-
-    bank, held = broken.pass_on(read(treebank, options)), list[Tree]()
+    bank, held = broken.pass_on(read(treebank, options.of_categories)), list[Tree]()
     if share:
         rest, held = hold_out_by_words(list(bank), share)
         bank = Treebank.from_trees(rest)

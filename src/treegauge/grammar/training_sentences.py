@@ -34,11 +34,11 @@ class TrainingTrees(NamedTuple):
     root: str | None
 
 
-def training_trees(trees: Iterable[Tree]) -> TrainingTrees:
-    """Trees normalised by :data:`STEPS`; those without words are left out, and those with gaps are an error."""
-    steps, kept, roots = pipeline(STEPS), list[Tree](), Counter[str]()
+def training_trees(trees: Iterable[Tree], steps: str = STEPS) -> TrainingTrees:
+    """Normalised trees; those without words are left out, and those with gaps are an error."""
+    normalise, kept, roots = pipeline(steps), list[Tree](), Counter[str]()
     for number, tree in enumerate(trees, start=1):
-        made = steps(tree)
+        made = normalise(tree)
         if made is not None and made.width:
             refuse_gaps(made, number)
             roots[tree.label if tree.label in ROOT_LABELS else "-"] += 1
@@ -47,6 +47,11 @@ def training_trees(trees: Iterable[Tree]) -> TrainingTrees:
         raise MismatchError("there is no tree with words to train on")
     (root, _), *_ = roots.most_common(1)
     return TrainingTrees(kept, None if root == "-" else root)
+
+
+def without_traces(trees: Iterable[Tree]) -> list[Tree]:
+    """The trees without traces; those without words are left out."""
+    return [tree for tree in map(pipeline("traces"), trees) if tree is not None and tree.width]
 
 
 def sentence_hash(words: Iterable[str], purpose: str = "") -> int:

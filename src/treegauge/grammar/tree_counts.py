@@ -23,7 +23,7 @@ from treegauge.grammar.pcfg import PCFG, TOP, Rule, totals_by_parent
 from treegauge.io import ReadOptions, stream
 from treegauge.io.reading import as_treebank
 from treegauge.io.sources import ReadKeywords
-from treegauge.normalise import Pipeline, pipeline
+from treegauge.normalise.pipelines import Pipeline, label_pipeline
 from treegauge.tables import number_of
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.tree import Production, Tree, fold, from_flat, to_flat
@@ -165,7 +165,8 @@ COLLINS_BELOW = 5
 class Recipe:
     """The options of making a grammar from trees; see :func:`treegauge.grammar.treebank_grammar.train`.
 
-    With ``keep_every`` = 10 every tenth tree is not only counted but also stored, before normalising, for tuning.
+    With ``keep_every`` = 10 every tenth tree is not only counted but also stored, before normalising, for tuning. ``treebank`` is
+    the style of the labels.
     """
 
     steps: str = DEFAULT_STEPS
@@ -176,6 +177,7 @@ class Recipe:
     smoothing: Smoothing = USUAL
     rule_weight: float = 0.0
     keep_every: int = 0
+    treebank: str = ""
 
     def __post_init__(self) -> None:
         check_name("lexicon", self.lexicon, LEXICONS)
@@ -184,7 +186,7 @@ class Recipe:
     @property
     def pipeline(self) -> Pipeline:
         """The normalising steps."""
-        return pipeline(self.steps) if self.steps else Pipeline(())
+        return label_pipeline(self.steps, self.treebank) if self.steps else Pipeline(())
 
 
 @dataclass

@@ -18,6 +18,7 @@ _ALPHABETS = (
     *("àâæçèéêëîïôœùûü", "äöüß", "áéíñóúü", "áâãàçéêíóôõúü", "àèéìíîòóùú", "àçèéíïòóúü", "áéíóúèêëïöüç", "åäöé"),
     *("æøåâèéêòóô", "áæðéíóöúýþ", "äõöü"),
 )
+SINICA_LINE = re.compile(rb"#\S*\[\d+\]\s")
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _XML = re.compile(rb"\s*<(\?xml|!DOCTYPE|!--|(corpus|body|s|treebank|alpino_ds|node)[\s>/])")
@@ -60,7 +61,7 @@ def is_western(text: bytes) -> bool:
     >>> [is_western(word.encode("latin2")) for word in ("Größe", "małżeństwo", "hűvös")]
     [True, False, False]
     """
-    if has_utf8(text):
+    if has_utf8(text) or SINICA_LINE.match(text):
         return False
     try:
         decoded = text.decode(WINDOWS)

@@ -10,7 +10,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from treegauge.errors import InputError, check_name
+from treegauge.io.encodings import SINICA_LINE
 from treegauge.io.sources import ReadOptions, Text, is_comment
+from treegauge.presets.treebanks import TREEBANKS
 from treegauge.tables import concise
 from treegauge.trees.treebank import Treebank
 
@@ -81,7 +83,6 @@ _ALPINO = re.compile(rb"<(alpino_ds|treebank|node)\b")
 BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
 PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 _LONGEST_LOOK = 1 << 14
-_SINICA_LINE = re.compile(rb"#\S*\[\d+\]\s")
 _JSON_LINE = re.compile(rb'\{\s*"|\[\s*\{|\[$')
 _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
 
@@ -100,11 +101,13 @@ def format_of_suffix(suffix: str) -> Format | None:
 def detect_format(text: Text, options: ReadOptions) -> Format:
     """The format that the options name, else that of the suffix, else the one that the beginning of the text looks like.
 
-    Bracketed text that has the signs of a treebank's style, but is not to be read in any, gets a note that names the style. A note
-    on missing labels is left to scoring where broken trees are read, too: a metric may compare brackets alone.
+    Bracketed text that has the signs of a treebank's style, but is not to be read in it or a related one, gets a note that names
+    the style. A note on missing labels is left to scoring where broken trees are read, too: a metric may compare brackets alone.
     """
     found = format_of(text, options)
-    if found.name == "bracketed" and not options.treebank and (sign := style_by_signs(text.head)) is not None:
+    sign = style_by_signs(text.head) if found.name == "bracketed" else None
+    given = options.style or TREEBANKS["ptb"]
+    if sign is not None and not TREEBANKS[sign.treebank].is_related(given):
         text.source.note(f'{sign.what}: read it with treebank="{sign.treebank}"')
     if found.name == "brackets" and options.format == "auto" and options.on_error == "stop":
         text.source.note("brackets without labels: each gets the label X, so compare brackets alone (metric induction)")
@@ -131,7 +134,7 @@ def _looks_like(head: bytes, options: ReadOptions) -> str:
         return _kind_of_xml(head)
     if _EXPORT_LINE.match(line):
         return "export"
-    if _SINICA_LINE.match(line):
+    if SINICA_LINE.match(line):
         return "sinica"
     if _JSON_LINE.match(line):
         return "jsonl"

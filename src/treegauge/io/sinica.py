@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from treegauge.errors import FormatError, InputError
+from treegauge.errors import EncodingError, FormatError, InputError
 from treegauge.io.diagnosis import encoding_error, error_at
 from treegauge.io.label_parts import NONE, LabelParts, join_label
 from treegauge.io.sources import LeftOut, ReadOptions, Text, TextPosition
@@ -24,6 +24,7 @@ from treegauge.trees.treebank import Origin, Problem, Treebank
 _BLOCK_LINES = 1 << 12
 _LINE = re.compile(r"#(\S*\[\d+\])\s+(.*)#[^#]*", re.DOTALL)
 _STEP = re.compile(r"([^()|]*)([()|])")
+_ENCODING = 'Files of the Sinica Treebank are often Big5: give treebank="sinica". If all else is UTF-8, correct this line.'
 _EXAMPLE = "A line is #1:1.[0] S(agent:NP(Head:Nhaa:word)|Head:VA11:word)#."
 
 
@@ -39,6 +40,8 @@ def read_sinica(text: Text, options: ReadOptions) -> Iterator[Treebank | InputEr
             except InputError as error:
                 if options.on_error == "stop":
                     yield error
+                    if isinstance(error, EncodingError) and not trees:  # so would all other lines be
+                        return
                     continue
                 problems[len(trees)] = Problem(error.place, error.problem, error.advice, text=text.original(line))
                 trees.append((number, str(number), Tree("")))
@@ -53,6 +56,7 @@ def read_sinica(text: Text, options: ReadOptions) -> Iterator[Treebank | InputEr
 def _tree_of_line(line: bytes, path: str, number: int, options: ReadOptions) -> tuple[str, Tree]:
     """The identifier and the tree of a line."""
     if (error := encoding_error(line, path, TextPosition(number, 0))) is not None:
+        error.advice = _ENCODING
         raise error
     text = line.decode("utf-8")
     found = _LINE.fullmatch(text)

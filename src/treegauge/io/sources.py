@@ -452,6 +452,11 @@ class ReadOptions:
         return found
 
     @property
+    def of_categories(self) -> ReadOptions:
+        """The same options, by which functions before a mark, as in ``SUBJ+np``, are left out of labels."""
+        return replace(self, functions=self.functions and not (self.style and self.style.function_mark))
+
+    @property
     def of_gold(self) -> ReadOptions:
         """The same options for gold trees, which must be free of errors, and neither in a field nor without labels."""
         return replace(self, on_error="stop", field="", format=AUTO if self.format == "brackets" else self.format)

@@ -232,7 +232,7 @@ class StyledTrees:
         return Treebank(labels, tuple(self._words), *part.columns, offsets_of([part.n_nodes]), offsets_of([part.n_tokens]), origins)
 
     def _category(self, label: str) -> str:
-        return label.partition(self._style.function_mark)[2] or label if self._style.function_mark else label
+        return label.rpartition(self._style.function_mark)[2] or label if self._style.function_mark else label
 
 
 def _distinct(numbers: Int32) -> list[int]:

@@ -9,9 +9,10 @@ from inspect import signature
 from typing import Any
 
 from treegauge.errors import UnknownName, UsageError, check_kind, checked
-from treegauge.grammar.training_sentences import hold_out_by_words
+from treegauge.grammar.training_sentences import STEPS, hold_out_by_words
 from treegauge.io import ReadOptions, as_treebank
 from treegauge.models.parsing_model import ParsingModel
+from treegauge.normalise.pipelines import label_pipeline, pipeline
 
 
 @checked()
@@ -26,8 +27,12 @@ def train(
     the training: ``grammars`` and ``rounds``, or of a network ``epochs``, ``hidden``, ``layers`` and the others.
     """
     reading = {each.name: settings.pop(each.name) for each in fields(ReadOptions) if each.name in settings}
-    bank = hold_out_by_words(list(as_treebank(trees, **reading)), hold_out)[0]
-    run: dict[str, Any] = {"checkpoint": None if checkpoint is None else os.fspath(checkpoint), "resume": resume}
+    bank, options = as_treebank(trees, **reading), ReadOptions(**reading)
+    if options.style and options.style.function_mark:
+        bank = pipeline("functions", options.treebank).apply(bank)
+    bank = hold_out_by_words(list(bank), hold_out)[0]
+    steps = str(label_pipeline(STEPS, options.treebank))
+    run: dict[str, Any] = {"steps": steps, "checkpoint": checkpoint and os.fspath(checkpoint), "resume": resume}
     if not neural and encoder is None:
         if embeddings is not None:
             raise UsageError("grammars are trained without vectors: embeddings=... goes with neural=True")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from treegauge.engines import in_threads
 from treegauge.errors import TreegaugeWarning, UsageError
-from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes, training_trees
+from treegauge.grammar.training_sentences import STEPS, hold_out_by_words, sentence_hashes, training_trees, without_traces
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.neural.backend import as_numpy, fast_products, torch_module
 from treegauge.neural.network_model import WITH_ENCODER, NetworkModel, NetworkSettings, chosen_device, half_precision
@@ -31,7 +31,6 @@ from treegauge.neural.network_view import NetworkView, network_views
 from treegauge.neural.pretrained_encoder import PretrainedEncoder
 from treegauge.neural.sentence_batches import UNKNOWN, Batch, Vocabulary, encode_sentences, make_batch, span_row, vocabulary_of
 from treegauge.neural.word_vectors import WordVectors
-from treegauge.normalise import pipeline
 from treegauge.parsing.confidence import expected_counts, fit_calibration
 from treegauge.parsing.free_objectives import labelled_precision_recall
 from treegauge.parsing.span_trees import labelled_spans
@@ -86,6 +85,7 @@ def train_network(
     settings: NetworkSettings | None = None,
     *,
     trained_on: str = "",
+    steps: str = STEPS,
     device: str = "auto",
     jobs: int = 1,
     tune: bool = True,
@@ -97,7 +97,7 @@ def train_network(
     on_report: Callable[[TrainingReport], None] = lambda _: None,
     save: Callable[[NetworkModel], None] = lambda _: None,
 ) -> NetworkModel:
-    """Train a network on trees, after normalising them by :data:`~treegauge.grammar.training_sentences.STEPS`.
+    """Train a network on trees, after normalising them by ``steps``.
 
     The state is written to the folder ``checkpoint`` after each epoch, and every ``every`` seconds (default: 60, and 600 with an
     encoder, whose state is large); ``resume`` continues from it. The folder is removed at the end, after ``save`` was called with
@@ -123,7 +123,7 @@ def train_network(
     # Trees of the first epochs look wrong in many ways, which need not be said.
     unsaid = warnings.catch_warnings(action="ignore", category=TreegaugeWarning)
     with _one_thread(), fast_products(), own_randomness, unsaid, ThreadPoolExecutor(workers) as pool:
-        run = _Training(rest, _slice(held), settings, device, pool, vectors, encoder)
+        run = _Training(rest, _slice(held), steps, settings, device, pool, vectors, encoder)
         checkpoints.read_state("network", run.restore, most_parts=1 << 14)
         run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
         model = replace(run.result(), trained_on=digest, sentences=sentence_hashes(trees))
@@ -134,8 +134,7 @@ def train_network(
 
 def _slice(held: Sequence[Tree]) -> list[Tree]:
     """The trees of the slice that are parsed: without traces, and without very long sentences."""
-    made = map(pipeline("traces"), held)
-    return [tree for tree in made if tree is not None and 0 < tree.width <= MOST_WORDS]
+    return [tree for tree in without_traces(held) if tree.width <= MOST_WORDS]
 
 
 @contextmanager
@@ -162,14 +161,14 @@ class _Training:
     """A network in training: its trees as arrays, the optimiser, and how far it is."""
 
     def __init__(
-        self, trees: Sequence[Tree], gold: Sequence[Tree], settings: NetworkSettings, device: str, pool: ThreadPoolExecutor,
-        vectors: WordVectors | None, encoder: tuple[PretrainedEncoder, Mapping[str, NDArray[Any]]] | None,
+        self, trees: Sequence[Tree], gold: Sequence[Tree], steps: str, settings: NetworkSettings, device: str,
+        pool: ThreadPoolExecutor, vectors: WordVectors | None, encoder: tuple[PretrainedEncoder, Mapping[str, NDArray[Any]]] | None,
     ) -> None:  # fmt: skip
         from treegauge.neural.span_network import SpanNetwork, load_vectors, load_weights
 
         torch = torch_module()
-        given, root = training_trees(trees)
-        self.settings, self.device, self.gold, self.pool = settings, device, gold, pool
+        given, root = training_trees(trees, steps)
+        self.steps, self.settings, self.device, self.gold, self.pool = steps, settings, device, gold, pool
         self.trees = [tree for tree in given if tree.width <= MOST_WORDS] or given[:1]
         self.encoder = None if encoder is None else encoder[0]
         self.vocabulary = vocabulary_of(self.trees, root, vectors.words if vectors else ())
@@ -321,7 +320,7 @@ class _Training:
         expected = [expected_counts(view, tree) for view, tree in zip(views, trees, strict=True)]
         notes = {
             "method": "span CRF over bidirectional LSTMs of words and characters",
-            "steps": STEPS,
+            "steps": self.steps,
             "device": self.device,
             "trees": len(self.trees),
             "slice": len(self.gold),

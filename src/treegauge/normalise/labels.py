@@ -89,7 +89,8 @@ def split_features(label: str) -> tuple[str, dict[str, str]]:
 def strip_functions(tree: Tree, *, tags: bool = True, evalb: bool = False, before: str = "") -> Tree:
     """The tree with :func:`base_label` for each label (``evalb``: :func:`evalb_label`); ``tags=False`` leaves preterminals alone.
 
-    ``before`` is the mark behind functions that stand before the label; of tags, nothing else is cut then.
+    ``before`` is the mark behind functions that stand before the label, which is cut at the last one; of tags, nothing else is cut
+    then.
 
     >>> print(strip_functions(Tree.parse("(STA+fcl (SUBJ+np- (H+n chuva)) (P+v-fin caiu))"), before="+"))
     (fcl (np (n chuva)) (v-fin caiu))
@@ -97,7 +98,7 @@ def strip_functions(tree: Tree, *, tags: bool = True, evalb: bool = False, befor
     (S (NP (PRP it)) (VP (VBD rained)) (-RRB- -RRB-))
     """
     if before:
-        tree = relabel(tree, lambda label: label.partition(before)[2] or label, tags=tags)
+        tree = relabel(tree, lambda label: label.rpartition(before)[2] or label, tags=tags)
     return relabel(tree, evalb_label if evalb else base_label, tags=tags and not before)
 
 

@@ -24,6 +24,7 @@ from treegauge.normalise.labels import (
     relabel,
     splice,
     split_marked,
+    strip_functions,
     unescape_marks,
 )
 from treegauge.trees import Child, Tree
@@ -207,12 +208,13 @@ class _HeadedNode:
 
 
 @on_placed
-def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
+def mh(tree: Tree, rules: str | HeadRules = "collins", before: str = "") -> Tree:
     """The tree without unary productions, labels extended by mother and head tag, linearised around the head with frames.
 
     A -> L2 L1 H R1 R2 becomes A -> L2 @, @ -> L1 @, @ -> @ R2, @ -> H R1. Heads and complements are found in the tree as given,
     with its function tags and unary productions. Then function tags are cut, and a unary chain keeps its top label (over one word,
-    the tag; an empty label is passed over). Traces, and a root that is not a constituent, should be removed before.
+    the tag; an empty label is passed over). Traces, and a root that is not a constituent, should be removed before. Functions
+    before a mark ``before`` are cut first; tags then stay whole.
 
     >>> tree = Tree.parse("(S (NP-SBJ (PRP he)) (VP (VBD gave) (NP (PRP her)) (NP (NN tea)) (NP-TMP (NN today))))")
     >>> print(mh(tree).pretty(80))
@@ -225,7 +227,8 @@ def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
     (S (PRP he) (VP (VBD gave) (PRP her) (NN tea) (NN today)))
     """
     rules = head_rules(rules)
-    root = fold(tree, lambda node, children, above: _unary_free(node, children, rules))
+    tree = strip_functions(tree, before=before) if before else tree
+    root = fold(tree, lambda node, children, above: _unary_free(node, children, rules, cut_tags=not before))
     return _linear_tree(root)
 
 
@@ -234,8 +237,8 @@ def unmh(tree: Tree) -> Tree:
     return splice(tree, FRAME, lambda label: unescape_marks(split_marked(label, MOTHER)[0]))
 
 
-def _unary_free(node: Tree, children: list[_HeadedNode | str], rules: HeadRules) -> _HeadedNode:
-    label = base_label(node.label)
+def _unary_free(node: Tree, children: list[_HeadedNode | str], rules: HeadRules, *, cut_tags: bool) -> _HeadedNode:
+    label = base_label(node.label) if cut_tags or not node.is_preterminal else node.label
     if node.is_preterminal:
         return _HeadedNode(label, children, 0, label, {}, is_tag=True)
     if not children:
@@ -418,11 +421,13 @@ def annotate(
     v: int = 2,
     splits: Collection[str] = USUAL_SPLITS,
     rules: str | HeadRules = "collins",
+    before: str = "",
 ) -> Tree:
     """The tree with its labels split and at most two children to a node; function tags are used, then cut.
 
     The label of a phrase includes its ``v - 1`` nearest ancestors; that of a node made by the binarisation includes the ``h``
     siblings split off last and, with ``direction="head"``, the head child. ``splits`` are names of :data:`SPLITS`.
+    Functions before a mark ``before`` are cut first; tags then stay whole.
 
     >>> tree = Tree.parse("(S (NP-SBJ (PRP it)) (VP (VBD was) (ADJP-PRD (JJ wet)) (NP-TMP (NN today))))")
     >>> print(annotate(tree, "head", splits=["aux", "vp"]))
@@ -433,17 +438,18 @@ def annotate(
     for name in splits:
         check_name("split of labels", name, SPLITS)
     find = head_rules(rules)
+    tree, plain = (strip_functions(tree, before=before), str) if before else (tree, base_label)
     of_tags = [split for split in _TAGS if split.name in splits]
     of_phrases = [split for split in _PHRASES if split.name in splits]
 
     def combine(node: Tree, values: list[Phrase | str], above: Sequence[Tree]) -> Phrase:
-        label, upwards = base_label(node.label), [base_label(each.label) for each in reversed(above[-max(v, 3) :])]
+        label, upwards = plain(node.label), [plain(each.label) for each in reversed(above[-max(v, 3) :])]
         if node.is_preterminal:
             blank = Phrase(node, label, label.startswith("VB") or label == "MD", False)
             only = ["only"] if above and len(above[-1].children) == 1 else []
             marks = _marks(of_tags, NodeContext(node, label, (), upwards, only, 0, blank))
             return blank._replace(tree=Tree(_join_labels([label, *marks]), [str(node.children[0])]))
-        names = [child if isinstance(child, str) else base_label(child.label) for child in node.children]
+        names = [child if isinstance(child, str) else plain(child.label) for child in node.children]
         head = find.head_index(node) if names else 0
         below = [value if isinstance(value, Phrase) else Phrase(node, "", False, False) for value in values]
         found = Phrase(

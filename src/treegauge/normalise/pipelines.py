@@ -137,9 +137,7 @@ def _punctuation(text: str) -> Collection[str]:
 
 _PUNCTUATION_HELP = "evalb, a treebank's name (by default that of treebank=...), or tags in quotes with blanks between"
 _MARKS = Parameter("tags", "ptb", _PUNCTUATION_HELP, _punctuation, str)
-_BEFORE_HELP = (
-    "the mark between a function and the label after it, as + in SUBJ+np (by default that of treebank=..., if it has one)"
-)
+_BEFORE_HELP = "the mark between a function and the label after it, as + in SUBJ+np (by default that of treebank=..., if any)"
 _BEFORE = Parameter("before", "", _BEFORE_HELP, str, lambda treebank: TREEBANKS[treebank].function_mark)
 _RENAMINGS = Parameter("new", "PRT=ADVP", "pairs OLD=NEW, as in labels:PRT=ADVP:WHNP=NP", _renamings)
 _TRACES_HELP = "the tags of traces, in quotes with blanks between"
@@ -254,6 +252,7 @@ _ALL = (
             Parameter("v", "2", _UPWARDS, _at_least(1)),
             Parameter("splits", "usual", _SPLITS, _splits),
             _RULES,
+            _BEFORE,
         ),
     ),
     Step(
@@ -262,7 +261,7 @@ _ALL = (
         "to identify complements, then cuts them; undoing gives the tree without unaries",
         _bound(markovisation.mh),
         lambda values: markovisation.unmh,
-        (_RULES,),
+        (_RULES, _BEFORE),
     ),
     Step("length", "keep only sentences of at most N words, without traces", _bound(pruning.keep_short), None, (_LONGEST,), True),
 )
@@ -440,6 +439,15 @@ def pipeline(text: str | Iterable[str], treebank: str = "") -> Pipeline:
             raise UsageError(f"{name} stands for {ALIASES[name][0]} and takes no parameters: {written.strip()!r}")
         steps += pipeline(ALIASES[name][0], treebank).steps if name in ALIASES else [_bind(name, arguments, treebank)]
     return Pipeline(tuple(steps))
+
+
+def label_pipeline(text: str, treebank: str) -> Pipeline:
+    """The pipeline that a text describes; of the style of the treebank only the mark behind functions, if it has one, decides.
+
+    >>> print(label_pipeline("root,functions", "floresta"), label_pipeline("root,functions", "alpino"))
+    root:labels=floresta,functions:before=+ root,functions
+    """
+    return pipeline(text, treebank if treebank and TREEBANKS[treebank].function_mark else "")
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -38,7 +38,7 @@ def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _
     in which a line ends in a letter or a comma and the next begins with a small letter.
     """
     if kind == "trees":
-        for bank in stream(path, options):
+        for bank in stream(path, options.of_categories):
             yield from (sentence_of(zip(bank.words(i), bank.tags(i), strict=True)) for i in range(len(bank)))
         return
     for source in [path] if isinstance(path, Source) else find_sources(path):

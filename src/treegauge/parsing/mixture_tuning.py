@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from treegauge.errors import MismatchError
-from treegauge.normalise import pipeline
+from treegauge.normalise.pipelines import label_pipeline
 from treegauge.parsing.mixture import MIXTURE_SETTINGS, MixtureParser, Posteriors
 from treegauge.parsing.objectives import DecodingSetting
 from treegauge.parsing.parser import Sentence
@@ -50,12 +50,14 @@ class TunedMixture:
         return self.settings.rates[self.settings.best["f1"]]["f1"]
 
 
-def tune_mixture(parser: MixtureParser, trees: Sequence[Tree], *, show: Callable[[str], None] = lambda line: None) -> TunedMixture:
+def tune_mixture(
+    parser: MixtureParser, trees: Sequence[Tree], *, treebank: str = "", show: Callable[[str], None] = lambda line: None
+) -> TunedMixture:
     """The shares of a mixture's models and lam with the best F1 on some trees, and the settings for other purposes.
 
-    ``show`` is called with a line that tells how far it is.
+    ``show`` is called with a line that tells how far it is; ``treebank`` is the style of the labels.
     """
-    clean = pipeline("traces,functions,root")
+    clean = label_pipeline("traces,functions,root", treebank)
     every = [tree for tree in map(clean, trees) if tree is not None and tree.width]
     every = every[:: max(1, -(-len(every) // MOST_TREES))]
     gold, own = list[Tree](), list[tuple[Posteriors | None, ...]]()

@@ -19,7 +19,7 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_trees
 from treegauge.grammar.treebank_grammar import train_counted
-from treegauge.normalise import pipeline
+from treegauge.normalise.pipelines import label_pipeline
 from treegauge.parsing.confidence import ExpectedCounts, F1Calibration, fit_calibration
 from treegauge.parsing.expected import BINS, Reliability, reliability_bins
 from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting
@@ -157,13 +157,12 @@ def settings_on_trees(
 ) -> TunedDecoding | None:
     """Settings chosen on the short ones of some trees, without traces, function tags and an empty root; ``None`` if there are
     none."""
-    clean = pipeline("traces,functions,root")
+    clean = label_pipeline("traces,functions,root", recipe.treebank)
     sentences = tuning_sentences(tree for tree in map(clean, trees) if tree is not None)
     if not sentences:
         return None
-    return choose_settings(
-        grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps, calibrated=True, advance=advance
-    )
+    joined = "joined" in recipe.steps
+    return choose_settings(grammar, sentences, tag_words=recipe.tags, joined=joined, calibrated=True, advance=advance)
 
 
 def settings_to_notes(chosen: TunedDecoding) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Preset:
     * ``labelled``: whether labels must agree for a match.
     * ``cutoff_length``: the length of the second block of EVALB's summary.
     * ``cut_labels_at``, ``cut_tags_at``: characters at whose first occurrence a phrase label or a tag is cut.
-    * ``function_before``: a mark before which a label or tag has its function, as in ``SUBJ+np``; the rest is compared.
+    * ``function_before``: a mark behind the function of a label or tag, as in ``SUBJ+np``; what follows the last is compared.
     * ``trivial_spans``: whether one-word spans and the whole sentence count.
     * ``duplicate_spans``: whether a bracket that occurs twice counts twice (PARSEVAL) or once.
     * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
@@ -103,7 +103,7 @@ class Preset:
         return _cut(self._without_function(tag), self.cut_tags_at)
 
     def _without_function(self, label: str) -> str:
-        return label.partition(self.function_before)[2] or label if self.function_before else label
+        return label.rpartition(self.function_before)[2] or label if self.function_before else label
 
     def deletes(self, label: str) -> bool:
         """Whether a phrase with this label, already cut, does not count: by its own label or an equal one, as in EVALB."""

@@ -68,6 +68,10 @@ class TreebankStyle:
         }
         return [line for line, holds in found.items() if holds]
 
+    def is_related(self, other: TreebankStyle) -> bool:
+        """Whether the styles have the same traces and comments, as those of PPCME2 and IcePaHC."""
+        return (self.trace_forms, self.comment) == (other.trace_forms, other.comment)
+
     @property
     def changes_trees(self) -> bool:
         """Whether trees are changed after reading, so that compiled readers cannot be used."""

@@ -29,7 +29,7 @@ from treegauge.errors import TreegaugeError, UsageError
 from treegauge.grammar.latent.latent_grammar import LatentCounts, LatentSmoothing, LexiconSmoothing
 from treegauge.grammar.latent.latent_model import Hierarchy, LatentModel, ParseSettings, as_stored, settings_document, settings_from
 from treegauge.grammar.latent.rule_rows import RuleRows
-from treegauge.grammar.training_sentences import STEPS, sentence_hashes
+from treegauge.grammar.training_sentences import STEPS, sentence_hashes, without_traces
 from treegauge.io.checkpoints import CheckpointFolder
 from treegauge.learning.latent.treebank_em import (
     SCHEDULE,
@@ -40,7 +40,6 @@ from treegauge.learning.latent.treebank_em import (
     training_steps,
     treebank_arrays,
 )
-from treegauge.normalise import pipeline
 from treegauge.parsing.confidence import F1Calibration, calibration_from_notes
 from treegauge.parsing.latent.latent_forest import LatentForest
 from treegauge.parsing.latent.latent_parser import LatentParser
@@ -156,11 +155,9 @@ def choose_settings(
 def _gold(held: Sequence[Tree]) -> list[Tree]:
     """At most :data:`MOST_SENTENCES` of the trees, evenly spread, without traces and long sentences; the shortest if all are
     long."""
-    traces = pipeline("traces")
-    whole = [tree for tree in map(traces, held) if tree is not None and tree.width]
+    whole = without_traces(held)
     made = [tree for tree in whole if tree.width <= MOST_WORDS] or sorted(whole, key=lambda tree: tree.width)[:FEW_SENTENCES]
-    every = max(1, -(-len(made) // MOST_SENTENCES))
-    return made[::every]
+    return made[:: max(1, -(-len(made) // MOST_SENTENCES))]
 
 
 def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[float, float]:
@@ -297,13 +294,14 @@ def train_latent(
     settings: TrainingSettings | None = None,
     *,
     trained_on: str = "",
+    steps: str = STEPS,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_iteration: Callable[[IterationReport], None] = lambda _: None,
     on_try: Callable[[Trial], None] = lambda _: None,
     save: Callable[[LatentModel], None] = lambda _: None,
 ) -> LatentModel:
-    """Train a model on trees, after normalising them by :data:`~treegauge.grammar.training_sentences.STEPS`.
+    """Train a model on trees, after normalising them by ``steps``.
 
     The state is written to the folder ``checkpoint`` before each call of ``on_iteration``; ``resume`` continues from it and gives
     the same model as an uninterrupted run. The folder is removed at the end, after ``save`` was called with the model. ``on_try``
@@ -315,13 +313,13 @@ def train_latent(
     digest = trained_on or hashlib.sha256("\n".join(map(str, trees)).encode()).hexdigest()
     checkpoints = Checkpoints(checkpoint, {**settings.plan, "trees": digest}, resume=resume)
     run = _TrainingRun(settings, len(trees), on_iteration, checkpoints)
-    chosen = _choose_settings(trees, run, on_try)
-    arrays = treebank_arrays(trees)
+    chosen = _choose_settings(trees, steps, run, on_try)
+    arrays = treebank_arrays(trees, steps)
     made = run.train(arrays, "grammar", settings.grammars if chosen.rounds else 1, chosen.rounds, settings.seed)
     grammars = tuple(as_stored(each[chosen.rounds], arrays.base, arrays.table) for each in made)
     notes = {
         "method": "latent-variable grammar by split-merge EM (Matsuzaki et al. 2005; Petrov et al. 2006)",
-        "steps": STEPS,
+        "steps": steps,
         "trees": arrays.nodes.n_trees,
         "seed": settings.seed,
         "rounds": chosen.rounds,
@@ -335,7 +333,7 @@ def train_latent(
     return model
 
 
-def _choose_settings(trees: Sequence[Tree], run: _TrainingRun, on_try: Callable[[Trial], None]) -> TunedTraining:
+def _choose_settings(trees: Sequence[Tree], steps: str, run: _TrainingRun, on_try: Callable[[Trial], None]) -> TunedTraining:
     """The settings for these trees: chosen on held-out trees, read from the checkpoint, or the defaults if nothing is chosen."""
     settings = run.settings
     if not settings.tuning_grammars or len(trees) < FEWEST_TO_TUNE:
@@ -345,7 +343,7 @@ def _choose_settings(trees: Sequence[Tree], run: _TrainingRun, on_try: Callable[
     if known is not None:
         return known
     rest, held = hold_out(trees)
-    arrays = treebank_arrays(rest)
+    arrays = treebank_arrays(rest, steps)
     rounds = settings.most_rounds if settings.rounds is None else settings.rounds
     made = run.train(arrays, "tuning", min(settings.tuning_grammars, settings.grammars), rounds, settings.seed + 1)
     if settings.rounds is not None:

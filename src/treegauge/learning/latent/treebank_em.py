@@ -55,7 +55,7 @@ from treegauge.grammar.latent.rule_rows import (
     split_rows,
     sum_by_index,
 )
-from treegauge.grammar.training_sentences import training_trees
+from treegauge.grammar.training_sentences import STEPS, training_trees
 from treegauge.parsing.chart_layout import add_multiple, dot_in_order
 from treegauge.trees.tree import Child, Tree
 
@@ -173,7 +173,7 @@ def _chain(node: Tree) -> tuple[Tree, tuple[str, ...]]:
     return node, tuple(labels)
 
 
-def treebank_arrays(trees: Iterable[Tree]) -> TreebankArrays:
+def treebank_arrays(trees: Iterable[Tree], steps: str = STEPS) -> TreebankArrays:
     """The arrays of trees normalised for training; trees that become empty are left out.
 
     >>> made = treebank_arrays([Tree.parse("(TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBD sat))))")])
@@ -182,7 +182,7 @@ def treebank_arrays(trees: Iterable[Tree]) -> TreebankArrays:
     >>> made.base.binary.tolist(), made.base.unary.tolist(), made.base.root
     ([[3, 5, 6], [0, 4, 3], [2, 0, 1]], [[1, 7]], 'TOP')
     """
-    builder, (given, root) = _Builder(), training_trees(trees)
+    builder, (given, root) = _Builder(), training_trees(trees, steps)
     for tree in given:
         builder.add(tree)
     return _arrays(builder, Counter(tree.words[0] for tree in given), root)
