@@ -409,10 +409,6 @@ def render_all(tables: Sequence[Table], form: str, *, digits: int = 2) -> str:
     return "\n\n".join(render(table, form, digits=digits) for table in tables)
 
 
-def _as_text(table: Table, digits: int) -> str:
-    return table.as_text(digits, _terminal_width())
-
-
 def _terminal_width() -> int:
     """The width of the terminal; 80 where there is none and ``COLUMNS`` is not set."""
     output = sys.__stdout__
@@ -503,7 +499,7 @@ def _as_json(table: Table, digits: int) -> str:
 
 
 TABLE_FORMATS: dict[str, Callable[[Table, int], str]] = {
-    "table": _as_text,
+    "table": lambda table, digits: table.as_text(digits, _terminal_width()),
     "markdown": _as_markdown,
     "csv": _as_csv,
     "latex": _as_latex,

@@ -11,27 +11,8 @@ from zipfile import is_zipfile
 import click
 
 from treegauge.alignment.notes import REMARKS, Note
+from treegauge.cli import _options as shared
 from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
-from treegauge.cli._options import (
-    RATE_TABLES,
-    comparing_options,
-    cutoff_option,
-    engine_option,
-    format_option,
-    jobs_option,
-    named_runs,
-    number_of_jobs,
-    output_option,
-    paper_options,
-    progress,
-    reading_both_options,
-    remark,
-    render_rates,
-    report_problems,
-    resampling_options,
-    rows_are_systems,
-    runs_meant,
-)
 from treegauge.cli._treebanks import checked_by_people
 from treegauge.engines import Engine, Threads
 from treegauge.errors import MismatchError, UsageError, check_name
@@ -69,15 +50,15 @@ Examples:
 @click.option("--rates", default="", metavar="NAME,...",
               help="Rates to compare: names as `f1` or `parseval.f1`, lr, lp, exact, cb, or `all`. Default: each metric's main "
               "one.")  # fmt: skip
-@comparing_options
+@shared.comparing_options
 @click.option("--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one by one.")
 @click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
 @click.option("--lengths", default="", metavar="N,...", help="--by-length: upper ends of the lengths.  [default: 10,20,30,40]")
-@cutoff_option("Also compare the sentences up to N words.")
+@shared.cutoff_option("Also compare the sentences up to N words.")
 @click.option("--clusters", type=INPUT, metavar="FILE|by-file|comment:PATTERN",
               help="Resample the sentences of a document together. FILE: name, first and last sentence of each document; by-file: "
               "one document per file; comment:PATTERN: a document begins at a line of GOLD that matches.")  # fmt: skip
-@resampling_options
+@shared.resampling_options
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--power", is_flag=True,
@@ -98,17 +79,17 @@ Examples:
 @click.option("--figure", type=OUTPUT, metavar="FILE",
               help="Also draw the differences with their intervals, or with --power its curves: SVG; with [plot] also PDF and PNG, "
               "by the suffix.")  # fmt: skip
-@format_option(RATE_TABLES, by_suffix=True)
-@paper_options
+@shared.format_option(shared.RATE_TABLES, by_suffix=True)
+@shared.paper_options
 @click.option("--intervals", is_flag=True, help="With one row per system: show the interval of each rate, too.")
 @click.option("--baselines", is_flag=True, help="With one row per system: trivial parsers, too (right branching ...), not tested.")
 @click.option("--signature", type=click.Choice(["short", "full"]), default="short", show_default=True,
               help="Signature in the last line: full has the hashes of all trees, and every setting.")  # fmt: skip
-@output_option("Output file.  [default: standard output]")
+@shared.output_option("Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
-@reading_both_options
-@jobs_option("Number of threads that resample")
-@engine_option
+@shared.reading_both_options
+@shared.jobs_option("Number of threads that resample")
+@shared.engine_option
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Compare parsers: which is better, by how much, and whether that is due to chance.
 
@@ -125,8 +106,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         check_name("table", name, (*TABLES, "all"))
     if gold is None or not (tests or chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A B...'.")
-    if engine.in_process and number_of_jobs(chosen["jobs"], engine) > 1:
-        engine = Threads(number_of_jobs(chosen["jobs"], engine))
+    if engine.in_process and shared.number_of_jobs(chosen["jobs"], engine) > 1:
+        engine = Threads(shared.number_of_jobs(chosen["jobs"], engine))
     chosen["lengths"] = chosen["lengths"] or ("10,20,30,40" if chosen["by_length"] else ())
     same = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level", "interval")
     same += ("clusters", "power", "assume", "equivalence", "rates", "structure", "lengths", "cutoff")
@@ -138,21 +119,21 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         **{name: chosen[name] for name in same},
     )
     if chosen["structure"] and chosen["rates"]:
-        remark("--rates does not apply to --structure, whose table has recall_hard and precision_hard")
+        shared.remark("--rates does not apply to --structure, whose table has recall_hard and precision_hard")
     if chosen["figure"]:
         from treegauge.reports.plots import figure_format
 
         figure_format(chosen["figure"])  # refuses a suffix that names none, before anything is computed
-    if chosen["baselines"] and (chosen["scored"] or not rows_are_systems(chosen)):
+    if chosen["baselines"] and (chosen["scored"] or not shared.rows_are_systems(chosen)):
         raise UsageError("--baselines adds rows to a table with one row per system: give --rows systems, and no --scores")
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or options.treebank:
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
         (comparison, notes), checked = _of_scores([gold, *tests], how, engine, every="all" in chosen["metrics"]), None
     else:
-        systems = named_runs(tests)
-        if hint := runs_meant(systems):
-            remark(hint)
+        systems = shared.named_runs(tests)
+        if hint := shared.runs_meant(systems):
+            shared.remark(hint)
         comparison, checked, notes = _of_trees(gold, systems, how, options, engine, chosen["store"])
     if chosen["figure"]:
         from treegauge.reports.plots import write_figure
@@ -165,7 +146,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         text += _real_tests(comparison, *_set_aside(chosen["real_test"]), chosen["form"])
     write_chunks([text.encode("utf-8", "replace")], chosen["output"])
     if not chosen["quiet"]:
-        report_problems(notes)
+        shared.report_problems(notes)
     elif lines := misfits_in(notes, listed=False):
         raise MismatchError("\ntreegauge: ".join(lines))
 
@@ -190,7 +171,7 @@ def _of_scores(
     systems = {result.system for result in scores}
     if len(systems) < 2 and not how.power:
         raise UsageError("compare needs scores of at least two systems: treegauge compare --scores A.scores B.scores")
-    with progress("Resampling", how.rounds, unit="rounds") as advance:
+    with shared.progress("Resampling", how.rounds, unit="rounds") as advance:
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, {result.label: [note for note in result.notes if note.kind in REMARKS] for result in scores}
 
@@ -207,7 +188,7 @@ def _of_trees(
     if store is not None and len(single) < len(systems):
         raise UsageError("--store: judgements are of the trees of one run; give one file for each system")
     checked = None if store is None else checked_by_people(gold, single, options, how, store)
-    with progress("Resampling", how.rounds, unit="rounds") as advance:
+    with shared.progress("Resampling", how.rounds, unit="rounds") as advance:
         scores = comparable_scores(gold, systems, how, reading=options, judgements=checked and checked.judgements, trees=False)
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, checked, {result.label: result.notes for result in scores}
@@ -232,14 +213,14 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
     if form == "json":
         human_check = {"human_check": checked.results.to_dict()} if checked else {}
         return json.dumps(comparison.to_dict() | human_check, ensure_ascii=False, indent=1) + "\n"
-    if rows_are_systems(chosen) and not tables:
+    if shared.rows_are_systems(chosen) and not tables:
         from treegauge.significance.tabulation import paper_table
 
         table = paper_table(
             comparison, chosen["rates"], others=others, published=chosen["published"], intervals=chosen["intervals"]
         )
         asked = comparison.tables("structure", "equivalence", "power", *(["length"] if chosen["lengths"] else []))
-        return "\n\n".join(render_rates(each, chosen) for each in (table, *asked)) + "\n"
+        return "\n\n".join(shared.render_rates(each, chosen) for each in (table, *asked)) + "\n"
     # CSV is read by programs, which need one table: all differences, unless another is named.
     found = comparison.tables(*tables or ("tidy",)) if tables or form == "csv" else comparison.usual_tables
     if checked and chosen["on_mismatch"] != "skip":
@@ -247,7 +228,7 @@ def _text(comparison: Comparison, checked: CheckedSystems | None, others: Sequen
         estimated = {table.title: table for table in checked.results.tables()}
         found = [estimated.get(table.title, table) for table in found]
     blocks = ["\n".join(comparison.answer)] if form == "table" and comparison.answer and (not tables or "answer" in tables) else []
-    text = as_typed("\n\n".join([*blocks, *(render_rates(table, chosen) for table in found)])) + "\n"
+    text = as_typed("\n\n".join([*blocks, *(shared.render_rates(table, chosen) for table in found)])) + "\n"
     if not chosen["quiet"] and (form == "csv" or (tables and not {"differences", "answer", "all"} & set(tables))):
         for warning in comparison.warnings:
             click.echo(as_typed(f"warning: {warning}"), err=True)

@@ -13,26 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli import _options as shared
 from treegauge.cli._group import INPUT, OUTPUT, Command, as_typed
-from treegauge.cli._options import (
-    cutoff_option,
-    engine_option,
-    format_option,
-    jobs_option,
-    match_words_option,
-    named_runs,
-    number_of_jobs,
-    on_mismatch_option,
-    output_option,
-    paper_options,
-    preset_option,
-    progress,
-    reading_both_options,
-    remark,
-    render_rates,
-    rows_are_systems,
-    stream_option,
-)
 from treegauge.engines import Engine, open_engine
 from treegauge.errors import CheckFailed, MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -77,13 +59,13 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
               help="Metric hogenhout: also the Parse Base of GOLD's sentences under this grammar.")  # fmt: skip
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
-@preset_option("Preset: a name, or a .prm or .toml file. Default: the metric's own (see --list).")
+@shared.preset_option("Preset: a name, or a .prm or .toml file. Default: the metric's own (see --list).")
 @click.option("--show-preset", type=INPUT, is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (by default the one that -p names) and stop.")  # fmt: skip
-@on_mismatch_option("align", "error", "skip", "edit", "evalb")
-@match_words_option
+@shared.on_mismatch_option("align", "error", "skip", "edit", "evalb")
+@shared.match_words_option
 @click.option("--ignore-words", is_flag=True, hidden=True, help="The same as --match-words length.")
-@cutoff_option("Also report sentences up to N words. Default: the preset's length.")
+@shared.cutoff_option("Also report sentences up to N words. Default: the preset's length.")
 @click.option("--by-length", is_flag=True, help="The same as --breakdown lengths.")
 @click.option("--breakdown", "breakdowns", multiple=True, metavar="NAME,...", help=f"Break the score down by: {BREAKDOWN_NAMES}.")
 @click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Show N sentences behind each row of a breakdown.")
@@ -104,18 +86,18 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
               "alone, without exit code 4.")  # fmt: skip
 @click.option("--fail-over", multiple=True, metavar="RATE=VALUE",
               help="Exit code 1 if a lower-is-better rate is above a value, as in average_crossing=1.")  # fmt: skip
-@format_option(FORMATS, "Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, html, or evalb (EVALB's "
-               "layout, printed from these counts).", by_suffix=True, metavar="NAME")  # fmt: skip
+@shared.format_option(FORMATS, "Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, html, or evalb "
+                      "(EVALB's layout, printed from these counts).", by_suffix=True, metavar="NAME")  # fmt: skip
 @click.option("--rates", default="", metavar="NAME,...",
               help="Rates to show: names as `f1` or `parseval.f1`, lr, lp, exact, cb. Default: all; with one row per system, the "
               "usual ones.")  # fmt: skip
-@paper_options
-@output_option("Output file.  [default: standard output]")
+@shared.paper_options
+@shared.output_option("Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
-@stream_option
-@reading_both_options
-@jobs_option("Number of processors for large files")
-@engine_option
+@shared.stream_option
+@shared.reading_both_options
+@shared.jobs_option("Number of processors for large files")
+@shared.engine_option
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
 
@@ -153,15 +135,15 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise UsageError("--grammar is for the Parse Base of -m hogenhout")
     checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
-    systems = named_runs(tests)
+    systems = shared.named_runs(tests)
     paths = [path for given in systems.values() for path in ([given] if isinstance(given, str) else given)]
     _remark(gold, paths, preset, chosen)
     request = _request(preset, options, chosen)
-    with closing(_engine_for(engine, [gold, *paths], chosen)) as used, progress("scoring", None) as advance:
+    with closing(_engine_for(engine, [gold, *paths], chosen)) as used, shared.progress("scoring", None) as advance:
         results = score_systems(gold, systems, replace(request, engine=used, progress=advance))
     chosen["tested"] = len(results)
     if chosen["baselines"]:
-        with progress("scoring baselines", None) as advance:
+        with shared.progress("scoring baselines", None) as advance:
             results += score_baselines(gold, replace(request, progress=advance), seed=chosen["seed"] or 0)
     _finish(results, checks, gold, options, chosen)
 
@@ -177,7 +159,7 @@ def _finish(
         from treegauge.significance import with_confidence
 
         seed = {} if chosen["seed"] is None else {"seed": chosen["seed"]}
-        with progress("drawing samples", None) as advance:
+        with shared.progress("drawing samples", None) as advance:
             results = with_confidence(results, level=chosen["confidence"], rounds=chosen["rounds"], progress=advance, **seed)
     failed = failed_limits(results, checks)
     if chosen["save"] is not None:
@@ -192,7 +174,7 @@ def _finish(
     counts_parsed = any(check.rate == PARSED for check in checks)
     judged = [result for result in results if counts_parsed and not has_surplus(result)]
     for line in misfits_in(notes_by_system(judged)):
-        remark(as_typed(line))
+        shared.remark(as_typed(line))
     others = [result for result in results if result not in judged]
     lines = misfits_in(notes_by_system(others), listed=not chosen["quiet"])
     if failed:
@@ -226,7 +208,7 @@ _LARGE_BYTES = 64 << 20
 
 def _engine_for(engine: Engine, paths: Sequence[str], chosen: dict[str, Any]) -> Engine:
     """The engine that was chosen or, for large files that compiled code cannot count, processes on this machine."""
-    jobs = number_of_jobs(chosen["jobs"], engine)
+    jobs = shared.number_of_jobs(chosen["jobs"], engine)
     if jobs == 1 or not engine.in_process or chosen["stream"] or chosen["on_mismatch"] == "evalb":
         return engine
     if not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) < _LARGE_BYTES or _kernels_can_count(chosen):
@@ -254,16 +236,16 @@ def _remark(gold: str, tests: Sequence[str], preset: Preset | None, chosen: dict
     """Warn on stderr about what looks like a mistake, and about settings in a parameter file that have no effect here."""
     for test in tests:
         if os.path.exists(gold) and os.path.exists(test) and os.path.samefile(gold, test):
-            remark(f"warning: gold and test are the same: {test}")
+            shared.remark(f"warning: gold and test are the same: {test}")
     if preset is None:
         return
     heeded = {"QUOTE_LABEL"} if chosen["on_mismatch"] == "evalb" else set[str]()
     keywords = [said for said in preset.ignored if " " not in said and said not in heeded]
     if keywords:
-        remark(f"{chosen['preset']}: no effect here: {', '.join(keywords)}")
+        shared.remark(f"{chosen['preset']}: no effect here: {', '.join(keywords)}")
     for said in preset.ignored:
         if " " in said:
-            remark(said)
+            shared.remark(said)
 
 
 def _request(preset: Preset | None, reading: ReadOptions, chosen: dict[str, Any]) -> Request:
@@ -317,7 +299,7 @@ def _systems_text(results: Sequence[Result], wanted: Sequence[str], chosen: dict
     ]
     short = None if chosen["cutoff"] is None else ShortSentences(chosen["cutoff"], tested[0].short.sentences)
     table = systems_table(rows, names, score_caption(tested), (str(result.signature) for result in tested), short=short)
-    return render_rates(table, chosen) + "\n"
+    return shared.render_rates(table, chosen) + "\n"
 
 
 def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
@@ -328,8 +310,8 @@ def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
     form, wanted = chosen["form"], comma_separated(chosen["rates"])
     has_others = chosen["per_sentence"] or chosen["breakdowns"] or chosen["by_length"]
     if has_others and chosen["rows"] == "systems":
-        remark("--rows systems has no effect beside --breakdown, --by-length and --per-sentence")
-    if rows_are_systems(chosen) and not has_others:
+        shared.remark("--rows systems has no effect beside --breakdown, --by-length and --per-sentence")
+    if shared.rows_are_systems(chosen) and not has_others:
         pieces = iter([_systems_text(results, wanted, chosen)])
     else:
         digits = (2 if chosen["percent"] else 4) if chosen["digits"] is None else chosen["digits"]

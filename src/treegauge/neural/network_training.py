@@ -117,24 +117,20 @@ def train_network(
     plan = {**asdict(settings), "convolutions": list(settings.convolutions), "tune": tune, "device": device, "trees": digest}
     given = {"embeddings": [*vectors.words, vectors.values] if vectors else [], "encoder": encoder[1].values() if encoder else []}
     checkpoints = CheckpointFolder(checkpoint, {**plan, **{name: _digest(each) for name, each in given.items()}}, resume=resume)
+    parsed = [tree for tree in without_traces(held) if tree.width <= MOST_WORDS]
     torch, workers = torch_module(), max(1, jobs) if device == "cpu" else 2
     # An encoder's dropout uses torch's own generators, which are as before at the end.
     own_randomness = torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else [])
     # Trees of the first epochs look wrong in many ways, which need not be said.
     unsaid = warnings.catch_warnings(action="ignore", category=TreegaugeWarning)
     with _one_thread(), fast_products(), own_randomness, unsaid, ThreadPoolExecutor(workers) as pool:
-        run = _Training(rest, _slice(held), steps, settings, device, pool, vectors, encoder)
+        run = _Training(rest, parsed, steps, settings, device, pool, vectors, encoder)
         checkpoints.read_state("network", run.restore, most_parts=1 << 14)
         run.train(checkpoints, every if every is not None else 600.0 if encoder else 60.0, on_report)
         model = replace(run.result(), trained_on=digest, sentences=sentence_hashes(trees))
     save(model)
     checkpoints.remove()
     return model
-
-
-def _slice(held: Sequence[Tree]) -> list[Tree]:
-    """The trees of the slice that are parsed: without traces, and without very long sentences."""
-    return [tree for tree in without_traces(held) if tree.width <= MOST_WORDS]
 
 
 @contextmanager

@@ -318,7 +318,7 @@ class _SentenceEncoder:
     def _system(self, system: str, row: int, sentence: int) -> dict[str, Any]:
         found, bank = self.marks[system], self.banks[system]
         pair = found.pair
-        of_gold, of_test = (_rows_of(brackets, row) for brackets in (pair.gold, pair.test))
+        of_gold, of_test = (slice(*brackets.offset[row : row + 2].tolist()) for brackets in (pair.gold, pair.test))
         gold_marks, test_marks = found.gold[of_gold], found.test[of_test]
         document: dict[str, Any] = {
             "g": _codes(pair.gold, of_gold, gold_marks),
@@ -350,10 +350,6 @@ class _SentenceEncoder:
         if len(empty):
             tree["e"] = dict(zip(empty.tolist(), bank.start[nodes][empty].tolist(), strict=True))
         return tree
-
-
-def _rows_of(brackets: Brackets, row: int) -> slice:
-    return slice(int(brackets.offset[row]), int(brackets.offset[row + 1]))
 
 
 def _codes(brackets: Brackets, rows: slice, marks: NDArray[np.int8]) -> str:
