@@ -11,6 +11,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from treegauge.io.formats import SINICA_LINE
+
 WINDOWS = "cp1252"
 _LEAST_SHARE = 0.97
 """Names from other languages may have the rest of the letters."""
@@ -18,7 +20,6 @@ _ALPHABETS = (
     *("àâæçèéêëîïôœùûü", "äöüß", "áéíñóúü", "áâãàçéêíóôõúü", "àèéìíîòóùú", "àçèéíïòóúü", "áéíóúèêëïöüç", "åäöé"),
     *("æøåâèéêòóô", "áæðéíóöúýþ", "äõöü"),
 )
-SINICA_LINE = re.compile(rb"#\S*\[\d+\]\s")
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _XML = re.compile(rb"\s*<(\?xml|!DOCTYPE|!--|(corpus|body|s|treebank|alpino_ds|node)[\s>/])")

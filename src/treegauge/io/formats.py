@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from treegauge.errors import InputError, check_name
-from treegauge.io.encodings import SINICA_LINE
 from treegauge.io.sources import ReadOptions, Text, is_comment
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.tables import concise
@@ -83,6 +82,7 @@ _ALPINO = re.compile(rb"<(alpino_ds|treebank|node)\b")
 BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
 PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 _LONGEST_LOOK = 1 << 14
+SINICA_LINE = re.compile(rb"#\S*\[\d+\]\s")
 _JSON_LINE = re.compile(rb'\{\s*"|\[\s*\{|\[$')
 _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
 
